@@ -1,0 +1,67 @@
+export {
+  type ActivationJob,
+  activationJob,
+  activationJobId,
+  LEAD_QUEUE,
+  queueFor,
+  SUB_AGENT_QUEUE,
+  SWEEPER_QUEUE,
+} from './activation-job';
+export { agentName, foldName, LEAD, nearestName, RESERVED_ADDRESSES } from './address';
+export { type AgentDefinition, agentDefinition, type RosterMember, rosterMember } from './agent-definition';
+export { AppError, ERROR_TABLE, type ErrorCode, type Retry, toAppError } from './errors';
+export {
+  EVENT_CODES,
+  EVENT_TYPES,
+  type EventCode,
+  EXIT_REASONS,
+  type ExitReason,
+  type SessionEvent,
+  sessionEvent,
+} from './event';
+export {
+  type AssistantEntry,
+  type EngineEntry,
+  type JournalEntry,
+  type MailEntry,
+  SEND_CODES,
+  type SendCode,
+  type SentEntry,
+  type ToolCall,
+  type ToolEntry,
+} from './journal';
+export { LIMITS } from './limits';
+export type { Logger } from './logger';
+export {
+  type AgentMessage,
+  agentMessage,
+  MESSAGE_TYPES,
+  type MessageType,
+  MSG_ID,
+  messageType,
+  type ResultStatus,
+  type Role,
+  resultStatus,
+  roleOf,
+  sendableTypes,
+} from './message';
+export { isSettled, type Run, type RunStatus, run, runStatus } from './run';
+export {
+  type AgentState,
+  agentState,
+  cancelBody,
+  type OpenQuestion,
+  type OpenSessionBody,
+  type OpenTask,
+  openQuestion,
+  openSessionBody,
+  openTask,
+  type PostMessageBody,
+  postMessageBody,
+  type SessionDetail,
+  type SessionSummary,
+  sessionDetail,
+  sessionSummary,
+  userInput,
+} from './session';
+export { type Spending, spending, type TokenUsage, tokenUsage } from './usage';

@@ -1,0 +1,84 @@
+import type { TokenUsage } from './usage';
+
+/** One tool call as the model asked for it; `arguments` is JSON text. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+/** A model's answer: written by the commit of a step. */
+export interface AssistantEntry {
+  kind: 'assistant';
+  step: number;
+  runId: string;
+  /** Open tasks of the agent when the step began (R12 counts steps with and without one apart). */
+  openTasks: string[];
+  content: string;
+  /** Reasoning text that the server produced, kept apart from the answer. */
+  reasoning?: string;
+  toolCalls: ToolCall[];
+  model: string;
+  usage: TokenUsage;
+  /** True when this step was asked without tools because a limit was reached. */
+  last?: boolean;
+}
+
+/** The result of one tool call. */
+export interface ToolEntry {
+  kind: 'tool';
+  callId: string;
+  content: string;
+  error?: boolean;
+}
+
+/** The outcome of one `send_message` call, written by the commit script, which alone knows it (R1, R4). */
+export interface SentEntry {
+  kind: 'sent';
+  callId: string;
+  code: SendCode;
+  msgId: string;
+  to: string;
+  type: string;
+  /** Names or ids that the outcome is about: the open tasks of an ambiguous reference. */
+  detail?: string[];
+}
+
+/** A block of mail that a drain moved out of the mailbox; the messages are in the session's ledger. */
+export interface MailEntry {
+  kind: 'mail';
+  ids: string[];
+}
+
+/** A sentence of the engine to the model; `code` says on which occasion. */
+export interface EngineEntry {
+  kind: 'engine';
+  /** nudge: an empty answer · limit: the step limit · allowance: no more steps without a task · failure · cancelled */
+  code: 'nudge' | 'limit' | 'allowance' | 'failure' | 'cancelled';
+  text: string;
+}
+
+/** One entry of an agent's memory. The journal is append-only and is the agent's checkpoint. */
+export type JournalEntry = AssistantEntry | ToolEntry | SentEntry | MailEntry | EngineEntry;
+
+/** What became of a message that was handed to the mailbox. */
+export const SEND_CODES = [
+  'ok',
+  'unknown_recipient',
+  'wrong_direction',
+  'self_addressed',
+  'mailbox_full',
+  'body_too_large',
+  'invalid_arguments',
+  'agent_unavailable',
+  'unknown_reference',
+  'ambiguous_task',
+  'no_open_task',
+  'task_closed',
+  'question_withdrawn',
+  'run_ending',
+  'run_busy',
+  'budget_spent',
+  'session_closed',
+] as const;
+export type SendCode = (typeof SEND_CODES)[number];

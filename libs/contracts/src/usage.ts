@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/** Tokens of one or more model calls. */
+export const tokenUsage = z.object({
+  input: z.number().int().nonnegative(),
+  output: z.number().int().nonnegative(),
+  cached: z.number().int().nonnegative().optional(),
+  reasoning: z.number().int().nonnegative().optional(),
+});
+export type TokenUsage = z.infer<typeof tokenUsage>;
+
+/** What an agent, a run or a session has spent so far. */
+export const spending = z.object({ calls: z.number().int(), input: z.number().int(), output: z.number().int() });
+export type Spending = z.infer<typeof spending>;

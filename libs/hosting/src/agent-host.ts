@@ -1,0 +1,112 @@
+import type { ActivationJob, Logger } from '@mailroom/contracts';
+import type { Lease, Mailbox } from '@mailroom/mailbox';
+import { Activation, type RunDeps } from '@mailroom/runtime';
+
+export interface AgentHostOptions {
+  /** Agents at a time. */
+  capacity: number;
+  /** A lease that is not renewed for this long is lost; it is renewed three times in that time. */
+  leaseMs: number;
+}
+
+/** How full a process is. */
+export interface HostLoad {
+  hosted: number;
+  idle: number;
+  capacity: number;
+}
+
+/**
+ * Runs the agents of one process: each BullMQ job is one activation and lasts as long. Renews their leases, looks for
+ * missed mail while it does so, makes room when jobs wait, and hands everything over on shutdown.
+ */
+export class AgentHost {
+  private readonly activations = new Set<Activation>();
+  private readonly running = new Set<Promise<void>>();
+  private roomWanted: (() => void)[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private isStopping = false;
+
+  constructor(
+    private readonly mailbox: Mailbox,
+    private readonly deps: RunDeps,
+    private readonly options: AgentHostOptions,
+    private readonly logger: Logger,
+  ) {}
+
+  get load(): HostLoad {
+    const idle = [...this.activations].filter((activation) => activation.idleSince !== undefined).length;
+    return { hosted: this.activations.size, idle, capacity: this.options.capacity };
+  }
+
+  /** Starts the heartbeat. */
+  start(): void {
+    const beat = () => {
+      this.renewLeases()
+        .catch((error: unknown) => this.logger.warn({ err: error }, 'leases not renewed'))
+        .finally(() => {
+          if (!this.isStopping) this.timer = setTimeout(beat, this.options.leaseMs / 3);
+        });
+    };
+    this.timer = setTimeout(beat, this.options.leaseMs / 3);
+  }
+
+  /** The body of a BullMQ processor: resolves when the activation has ended, however it ended. Never throws. */
+  async process(job: ActivationJob): Promise<void> {
+    await this.makeRoom();
+    // Left to the sweeper: the job ends unclaimed, and another process takes the activation.
+    if (this.isStopping) return;
+    const activation = new Activation(this.deps, job);
+    this.activations.add(activation);
+    const run = activation.run();
+    this.running.add(run);
+    await run;
+    this.running.delete(run);
+    this.activations.delete(activation);
+    this.roomWanted.shift()?.();
+  }
+
+  /** Idle agents leave at once, working ones after their step; resolves when all are gone. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    clearTimeout(this.timer);
+    for (const wanted of this.roomWanted.splice(0)) wanted();
+    for (const activation of this.activations) activation.stop('released');
+    await Promise.all(this.running);
+  }
+
+  /** When the process is full, the longest-idle agent goes; when none is idle, the job waits for one that ends. */
+  private async makeRoom(): Promise<void> {
+    while (this.activations.size >= this.options.capacity && !this.isStopping) {
+      const left = new Promise<void>((resolve) => this.roomWanted.push(resolve));
+      this.longestIdle()?.stop('evicted');
+      await left;
+    }
+  }
+
+  private longestIdle(): Activation | undefined {
+    let longest: Activation | undefined;
+    for (const activation of this.activations) {
+      if (activation.idleSince === undefined || activation.isLeaving) continue;
+      if (!longest || activation.idleSince < (longest.idleSince ?? 0)) longest = activation;
+    }
+    return longest;
+  }
+
+  private async renewLeases(): Promise<void> {
+    const held = [...this.activations].flatMap((activation) =>
+      activation.lease ? [[activation, activation.lease] as const] : [],
+    );
+    if (held.length === 0) return;
+    const states = await this.mailbox.renewLeases(
+      held.map(([, lease]): Lease => lease),
+      this.options.leaseMs,
+    );
+    held.forEach(([activation, lease], i) => {
+      if (states[i] === 'lost') {
+        this.logger.warn({ sessionId: lease.sessionId, agent: lease.agent, epoch: lease.epoch }, 'lease lost');
+        activation.abandon();
+      } else if (states[i] === 'work') activation.look();
+    });
+  }
+}

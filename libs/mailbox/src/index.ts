@@ -1,0 +1,21 @@
+export { AgentDirectory, type ListedAgent } from './agent-directory';
+export { type ConnectionOptions, checkStore, connect, SCHEMA_VERSION, withoutSecrets } from './connection';
+export { type DueEntry, DueIndex, type DueKind, type JobState, type SweepTimes } from './due-index';
+export { EventFeed } from './event-feed';
+export type {
+  Address,
+  Claim,
+  CommitReceipt,
+  Fence,
+  Inbox,
+  Lease,
+  OutgoingMessage,
+  StepEvent,
+  StepPart,
+  Tail,
+} from './lease';
+export type { Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
+export { derivedMessageId, newMessageId, runIdOf } from './message-id';
+export { Notifications, type Wake } from './notifications';
+export { RedisMailbox, type RedisMailboxOptions } from './redis-mailbox';
+export { SessionReader } from './session-reader';

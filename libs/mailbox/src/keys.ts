@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+
+const SLOTS = 64;
+
+/** All slots of the due index, in order: `{s00}` … `{s63}`. */
+export const ALL_SLOTS: readonly string[] = Array.from({ length: SLOTS }, (_, slot) => slotName(slot));
+
+/**
+ * Builds every Redis key. All keys of a session carry one hash tag, so that one script can change a session atomically
+ * on Redis Cluster; the slot is derived from the session id alone. Scripts build the same names in
+ * `lua/include/session.lua`.
+ */
+export class MailboxKeys {
+  constructor(readonly prefix: string) {}
+
+  /** The hash tag of a session: `{sNN}`. */
+  slot(sessionId: string): string {
+    return slotName(createHash('sha1').update(sessionId).digest().readUInt32BE(0) % SLOTS);
+  }
+
+  of(kind: string, sessionId: string, name?: string): string {
+    const key = `${this.prefix}:${kind}:${this.slot(sessionId)}:${sessionId}`;
+    return name === undefined ? key : `${key}:${name}`;
+  }
+
+  due(slot: string): string {
+    return `${this.prefix}:due:${slot}`;
+  }
+
+  /** Wake-ups of agents. */
+  notifyChannel(sessionId: string): string {
+    return this.of('agent:notify', sessionId);
+  }
+
+  /** Hints that a session's event stream has grown. */
+  eventsChannel(sessionId: string): string {
+    return this.of('events:notify', sessionId);
+  }
+
+  /** Definitions of one owner: a space, or the read-only files. */
+  definitions(owner: string): string {
+    return `${this.prefix}:definitions:${owner}`;
+  }
+
+  /** Sessions of a space by creation time. */
+  sessions(space: string): string {
+    return `${this.prefix}:sessions:${space}`;
+  }
+
+  schema(): string {
+    return `${this.prefix}:schema`;
+  }
+}
+
+function slotName(slot: number): string {
+  return `{s${String(slot).padStart(2, '0')}}`;
+}

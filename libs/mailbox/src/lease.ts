@@ -1,0 +1,110 @@
+import type { AgentMessage, EventCode, ExitReason, JournalEntry, OpenQuestion, OpenTask } from '@mailroom/contracts';
+
+/** A name in a session. */
+export interface Address {
+  sessionId: string;
+  agent: string;
+}
+
+/** One activation of an agent: what a claim hands out. Every write is fenced by it. */
+export interface Lease extends Address {
+  epoch: number;
+  /** Random per claim. Epochs alone can repeat after Redis lost its last second. */
+  token: string;
+}
+
+/** A lease and what the agent's last drain saw; a write with older numbers is refused whole. */
+export interface Fence extends Lease {
+  sessionCancel: number;
+  agentCancel: number;
+  /** Commits of the agent so far. */
+  n: number;
+}
+
+/** What the session is, told to whoever claims one of its agents. */
+export interface Claim {
+  lease: Lease;
+  space: string;
+  leadAgentId: string;
+  roster: { as: string; agent: string }[];
+}
+
+/** What the journal's tail asks for: nothing · a model call · the results of open tool calls. */
+export type Tail = 'idle' | 'model' | 'tools';
+
+/** One look into the mailbox: what was moved into the journal, and all that the next step depends on. */
+export interface Inbox {
+  fence: Fence;
+  tail: Tail;
+  /** The predicate `hasWork`: the agent must not idle or exit. */
+  work: boolean;
+  /** Mail is there, but the lead's wake window is open for that many milliseconds more (R14). */
+  waitMs?: number;
+  /** Set when a cancel or a shutdown took the work away: the agent leaves with this reason. */
+  leave?: ExitReason;
+  runId?: string;
+  /** Why the lead's next step is its last one, without tools (R12, R15, R21). */
+  final?: string;
+  /** Steps that the agent committed so far. */
+  step: number;
+  /** How often the next step was begun, 1 for the first time; more after a crash or a hand-over. */
+  tries: number;
+  openCalls: string[];
+  /** Open tasks: of a sub-agent its own, of a lead all. Oldest first. */
+  tasks: OpenTask[];
+  /** Open questions that the agent asked or was asked. */
+  questions: OpenQuestion[];
+  /** State and tail of the agents that have open tasks. */
+  states: Record<string, { state: string; tail: Tail }>;
+  /** The journal from the index that was asked for. */
+  entries: JournalEntry[];
+  /** The messages of the mail entries among them, by id. */
+  messages: Map<string, AgentMessage>;
+}
+
+/** One `send_message` call of a step. */
+export interface OutgoingMessage {
+  callId: string;
+  msgId: string;
+  to: string;
+  type: string;
+  content: string;
+  context?: string;
+  inReplyTo?: string;
+}
+
+/** One part of a step, written by one script. */
+export interface StepPart {
+  /** Number of the step; absent when no model call was made. */
+  step?: number;
+  entries: readonly JournalEntry[];
+  events: readonly StepEvent[];
+  sends: readonly OutgoingMessage[];
+  usage?: { input: number; output: number };
+  /** Tool calls whose results follow in parts of their own. */
+  open?: readonly string[];
+  /** The tool call whose result this part brings. */
+  closes?: string;
+  /** Whether the agent idles after this part: `if_done` = if a clarify went out or the last open task was reported (R9). */
+  park: 'no' | 'yes' | 'if_done';
+  /** Reason of the exit that this part may cause; `completed` when absent. */
+  leave?: ExitReason;
+  /** A sub-agent's text in a step without tool calls (R10). `force`: an own open question does not hold it back. */
+  final?: { status: 'ok' | 'partial' | 'failed' | 'timeout'; force: boolean; text: string };
+  /** Cancels what is open; the lead's next step is its last one (R12). */
+  conclude?: 'max_steps';
+  /** A lead's text in a step without tool calls (R14). `force`: the run ends whatever is open. */
+  settle?: { status: 'completed' | 'failed'; reason?: string; force: boolean; text: string };
+}
+
+export interface StepEvent {
+  code: EventCode;
+  data: Record<string, unknown>;
+}
+
+/** What a commit did beyond writing. */
+export interface CommitReceipt {
+  work: boolean;
+  left?: ExitReason;
+  settled: boolean;
+}

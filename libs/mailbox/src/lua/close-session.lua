@@ -1,0 +1,32 @@
+#!lua flags=allow-oom
+-- Ends a session: cancels its run, unloads its agents, and lets its keys expire.
+-- KEYS[1] session hash  KEYS[2] due index
+-- ARGV[1] milliseconds that the keys stay readable
+-- Replies {code: 'ok' | 'session_closed'}
+-- @include session
+-- @include outbox
+-- @include activation
+-- @include deliver
+-- @include run
+if session.status ~= 'open' then return cjson.encode({ code = 'session_closed' }) end
+setSession('cancel', num(session.cancel) + 1)
+if runIsOn() then
+  cancelTasks('Cancelled: the session ended.', true)
+  silence('lead', 'shutdown')
+  settleRun('cancelled', 'session_ended', '{"text":""}')
+end
+setSession('status', 'closed')
+local kinds = { 'events', 'ledger', 'messages', 'tasks', 'closed', 'questions', 'runs', 'dead' }
+for _, name in ipairs(members()) do
+  if agent(name).st == 'loaded' then
+    leave(name, 'shutdown')
+    wakes[name] = '!'
+  end
+  setAgent(name, 'st', 'unloaded')
+  for _, kind in ipairs({ 'job', 'lease', 'wait', 'clarify' }) do notDue(name, kind) end
+  for _, kind in ipairs({ 'agent', 'mailbox', 'memory' }) do redis.call('PEXPIRE', key(kind, name), ARGV[1]) end
+end
+for _, run in ipairs(redis.call('LRANGE', key('runs'), 0, -1)) do redis.call('PEXPIRE', key('run', run), ARGV[1]) end
+for _, kind in ipairs(kinds) do redis.call('PEXPIRE', key(kind), ARGV[1]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return answer({ code = 'ok' })

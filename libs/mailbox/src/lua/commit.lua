@@ -1,0 +1,119 @@
+#!lua flags=allow-oom
+-- Writes one part of a step: journal, usage, events, outgoing messages, results, settling and activations, together.
+-- The commit number makes a second execution return the first one's answer.
+-- KEYS[1] session hash  KEYS[2] due index
+-- ARGV[1] agent  ARGV[2] epoch  ARGV[3] token  ARGV[4] session cancel number  ARGV[5] agent cancel number
+-- ARGV[6] commit number  ARGV[7] plan (JSON): {entries: n, events: [code…], sends: [{callId, id, to, type, inReplyTo?}],
+--   open?: [callId…], closes?: callId, park: 'no' | 'yes' | 'if_done', step?, usage?: {input, output},
+--   final?: {status, force}, settle?: {status, reason, force}, conclude?: reason, leave?: reason}
+-- ARGV[8…] bodies in that order: journal entries, event data, message bodies, the text of final {content} or settle {text}
+-- Replies {code: 'ok' | 'lost' | 'closed' | 'cancelled' | 'out_of_step', work, left?, settled?, activate?}
+-- @include session
+-- @include outbox
+-- @include activation
+-- @include deliver
+-- @include run
+local name, fields = ARGV[1], agent(ARGV[1])
+if fields.token == ARGV[3] and num(fields.n) == num(ARGV[6]) + 1 and fields.ans then return fields.ans end
+local fenced = fence(name, ARGV[2], ARGV[3])
+if fenced ~= 'ok' then return cjson.encode({ code = fenced }) end
+if isCancelled(name, ARGV[4], ARGV[5]) then return cjson.encode({ code = 'cancelled' }) end
+if num(fields.n) ~= num(ARGV[6]) then return cjson.encode({ code = 'out_of_step' }) end
+
+local plan = cjson.decode(ARGV[7])
+local at = 7
+local function body()
+  at = at + 1
+  return ARGV[at]
+end
+
+for _ = 1, plan.entries do remember(name, body()) end
+for _, code in ipairs(plan.events) do event(code, name, body()) end
+setAgent(name, 'n', num(fields.n) + 1, 'did', 1, 'strikes', 0, 'step', plan.step or num(fields.step))
+setSession('progressAt', now)
+if plan.usage then
+  for _, account in ipairs({ KEYS[1], key('agent', name), runIsOn() and key('run', session.run) or nil }) do
+    redis.call('HINCRBY', account, 'used', 1)
+    redis.call('HINCRBY', account, 'input', plan.usage.input)
+    redis.call('HINCRBY', account, 'output', plan.usage.output)
+  end
+end
+
+local refused, asked, reported = false, false, false
+for _, send in ipairs(plan.sends) do
+  local code, detail = deliver({ id = send.id, from = name, to = send.to, type = send.type, inReplyTo = send.inReplyTo,
+    status = send.type == 'result' and 'ok' or nil, body = body() })
+  remember(name, cjson.encode({ kind = 'sent', callId = send.callId, code = code, msgId = send.id, to = send.to,
+    type = send.type, detail = detail }))
+  if code == 'ok' then
+    asked = asked or send.type == 'clarify'
+    reported = reported or send.type == 'result'
+    event('tr', name, cjson.encode({ toolCallId = send.callId, name = 'send_message', outcome = send.id, step = plan.step }))
+  else
+    refused = true
+    event('tr', name, cjson.encode({ toolCallId = send.callId, name = 'send_message', outcome = code, error = true, step = plan.step }))
+    event('ae', name, cjson.encode({ code = code, message = 'refused', to = send.to, type = send.type }))
+  end
+end
+
+if plan.open then
+  setAgent(name, 'tail', 'tools', 'calls', cjson.encode(plan.open))
+elseif plan.closes then
+  local rest = {}
+  for _, call in ipairs(cjson.decode(fields.calls or '[]')) do
+    if call ~= plan.closes then rest[#rest + 1] = call end
+  end
+  setAgent(name, 'tail', #rest > 0 and 'tools' or 'model', 'calls', #rest > 0 and cjson.encode(rest) or '[]')
+else
+  local isDone = asked or (reported and #tasksOf(name) == 0)
+  local parks = plan.final or plan.settle or plan.park == 'yes' or (plan.park == 'if_done' and isDone)
+  setAgent(name, 'tail', parks and not refused and 'idle' or 'model')
+end
+
+-- A text without tool calls is the result of every open task that was read, or answers a peer (R10).
+local function finish(final, text)
+  local done = pick(openTasks(), function(task) return task.to == name and task.read end)
+  local waits = pick(openQuestions(), function(q) return q.st == 'open' and q.from == name and q.to == 'lead' end)
+  if #done > 0 and #waits > 0 and not final.force then
+    deliver({ id = derivedId('progress', name, ARGV[6]), from = name, to = 'lead', type = 'progress', inReplyTo = done[1],
+      body = text, engine = true })
+  elseif #done > 0 then
+    for _, id in ipairs(done) do engineResult(id, final.status, text) end
+  else
+    local peers = pick(openQuestions(), function(q) return q.st == 'open' and q.to == name and q.read end)
+    if peers[1] then
+      deliver({ id = derivedId('reply', peers[1]), from = name, to = questions[peers[1]].from, type = 'clarify_resp',
+        inReplyTo = peers[1], body = text, engine = true })
+    end
+  end
+end
+
+local settled
+if plan.final then finish(plan.final, body()) end
+if plan.settle and runIsOn() then
+  local text = body()
+  if plan.settle.force then
+    cancelTasks('Cancelled: the run ended.', true)
+    settled = true
+  else
+    settled = next(openTasks()) == nil and num(fields.wake) == 0
+  end
+  if settled then settleRun(plan.settle.status, plan.settle.reason or '', text) end
+end
+if plan.conclude then conclude(plan.conclude) end
+if name == 'lead' and runIsOn() and fields.tail == 'idle' then
+  countIgnored()
+  if not hasWork('lead') then setRunStatus('waiting') end
+end
+
+-- A sub-agent without a task and without a question of its own has nothing to wait for (R11).
+local left
+if name ~= 'lead' and not hasWork(name) and #tasksOf(name) == 0
+  and #pick(openQuestions(), function(q) return q.st == 'open' and q.from == name end) == 0 then
+  left = plan.leave or 'completed'
+  leave(name, left)
+end
+checkQuiescence()
+local reply = answer({ code = 'ok', work = hasWork(name), left = left, settled = settled })
+setAgent(name, 'ans', reply)
+return reply

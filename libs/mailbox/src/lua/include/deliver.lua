@@ -1,0 +1,249 @@
+-- Puts one message into exactly one place: a mailbox, or the dead letters of an agent that is dead.
+local silence
+
+-- The engine's fields of a stored message, or nil. Stored form: from|to|type|inReplyTo|root|run|seq, newline, JSON.
+local function ledger(id)
+  local stored = redis.call('HGET', key('ledger'), id)
+  if not stored then return nil end
+  local from, to, type, inReplyTo, root, run, seq = string.match(stored, '^([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^\n]*)\n')
+  return { id = id, from = from, to = to, type = type, inReplyTo = inReplyTo, root = root, run = run, seq = num(seq) }
+end
+
+local function closedTask(id)
+  local by, base = string.match(redis.call('HGET', key('closed'), id) or '', '^(%a+)|(.*)$')
+  return by, base
+end
+
+-- The open task of `name` that a reference leads to; else nil, the root that it led to, and the open ones.
+local function taskOf(name, reference)
+  local mine = tasksOf(name)
+  local root = reference and reference.root or ''
+  if root ~= '' then
+    local _, base = closedTask(root)
+    for _, id in ipairs(mine) do
+      if id == root or openTasks()[id].base == (base or root) then return id end
+    end
+  elseif #mine == 1 then
+    return mine[1]
+  end
+  return nil, root, mine
+end
+
+local function closeQuestions(from, to, withdraw)
+  for _, id in ipairs(pick(openQuestions(), function(q) return q.st == 'open' and q.from == from and (to == nil or q.to == to) end)) do
+    if withdraw then
+      questions[id].st = 'withdrawn'
+      redis.call('HSET', key('questions'), id, cjson.encode(questions[id]))
+    else
+      questions[id] = nil
+      redis.call('HDEL', key('questions'), id)
+    end
+  end
+end
+
+-- Each: what a message of this type refers to and opens. Returns a refusal and its detail, or nil; sets m.root.
+local resolve = {}
+
+function resolve.task(m)
+  if m.from == 'user' then return nil end
+  if isEnding() then return 'run_ending' end
+  m.root = m.id
+  m.opens = ''
+end
+
+function resolve.revision(m, reference)
+  if isEnding() then return 'run_ending' end
+  local id, root = taskOf(m.to, reference)
+  if id then
+    m.root = id
+    return nil
+  end
+  local _, base = closedTask(root)
+  m.root = m.id
+  m.opens = base or root
+end
+
+function resolve.clarify(m, reference)
+  m.root = taskOf(m.from, reference) or (reference and reference.root) or ''
+end
+
+function resolve.clarify_resp(m, reference)
+  local asked = reference and openQuestions()[reference.id]
+  if asked and asked.st == 'withdrawn' then return 'question_withdrawn' end
+  if not (reference and reference.type == 'clarify') then
+    local open = pick(openQuestions(), function(q) return q.st == 'open' and q.from == m.to and q.to == m.from end)
+    for _, id in ipairs(open) do
+      if reference and questions[id].root == reference.root then open = { id } end
+    end
+    if open[1] then
+      m.inReplyTo = open[1]
+      reference = ledger(open[1])
+    end
+  end
+  m.root = reference and reference.root or ''
+end
+
+function resolve.progress(m, reference)
+  local id, root, mine = taskOf(m.from, reference)
+  m.root = id or (root ~= '' and root) or mine[#mine] or ''
+end
+
+function resolve.result(m, reference)
+  local id, root, mine = taskOf(m.from, reference)
+  if id then
+    m.root = id
+    m.inReplyTo = id
+    m.closes = id
+    return nil
+  end
+  local by = root ~= '' and closedTask(root)
+  if by == 'engine' then
+    m.root = root
+    m.late = true
+    return nil
+  end
+  if by then return 'task_closed' end
+  if #mine > 0 then return 'ambiguous_task', mine end
+  return 'no_open_task'
+end
+
+function resolve.shutdown() end
+function resolve.notice() end
+
+local SHOWN = { result = 'ar', progress = 'ap', clarify = 'ac' }
+
+-- u: wakes even a lead that waits for all · w: wakes · p: progress · n: read at the next step
+local function flagOf(m)
+  if m.type == 'progress' then return 'p' end
+  if m.mute or m.late then return 'n' end
+  if m.to ~= 'lead' then return 'w' end
+  if not runIsOn() then return 'n' end
+  if m.type == 'result' and (m.status == 'ok' or m.status == 'partial') then return 'w' end
+  return 'u'
+end
+
+local function bury(id, name, code)
+  redis.call('RPUSH', key('dead'), id)
+  event('ae', name, cjson.encode({ code = code, message = 'moved to the dead letters', msgId = id }))
+end
+
+-- Makes room by moving superseded progress away; the latest per task stays (R4).
+local function supersede(name)
+  local latest = {}
+  local mail = redis.call('LRANGE', key('mailbox', name), 0, -1)
+  for i = #mail, 1, -1 do
+    if string.sub(mail[i], 1, 1) == 'p' then
+      local id = string.sub(mail[i], 2)
+      local about = ledger(id)
+      local task = about.from .. '|' .. about.root
+      if latest[task] then
+        bury(id, name, 'superseded')
+        redis.call('LREM', key('mailbox', name), 1, mail[i])
+      end
+      latest[task] = true
+    end
+  end
+end
+
+-- m: id, from, to, type, body (JSON object text) and, where they apply, inReplyTo, status, engine, mute.
+-- Returns 'ok', or the code of a refusal and its detail; a refusal has written nothing.
+local function deliver(m)
+  if m.from == m.to then return 'self_addressed' end
+  if not isMember(m.to) then return 'unknown_recipient' end
+  local reference
+  if m.inReplyTo and m.inReplyTo ~= '' then
+    reference = ledger(m.inReplyTo)
+    if not reference then return 'unknown_reference' end
+  else
+    m.inReplyTo = nil
+  end
+  m.root = ''
+  local refusal, detail = resolve[m.type](m, reference)
+  if refusal then return refusal, detail end
+  if not m.engine and m.type ~= 'result' and m.type ~= 'shutdown' then
+    local size = num(session.mailboxSize)
+    if redis.call('LLEN', key('mailbox', m.to)) >= size then supersede(m.to) end
+    if redis.call('LLEN', key('mailbox', m.to)) >= size then return 'mailbox_full' end
+  end
+
+  local recipient = agent(m.to)
+  local seq = num(recipient.seq) + 1
+  local json = splice({
+    msgId = m.id, inReplyTo = m.inReplyTo, from = m.from, to = m.to, type = m.type,
+    seq = seq, ts = now, status = m.status, late = m.late,
+  }, m.body)
+  local head = { m.from, m.to, m.type, m.inReplyTo or '', m.root, session.run or '', seq }
+  redis.call('HSET', key('ledger'), m.id, table.concat(head, '|') .. '\n' .. json)
+  redis.call('RPUSH', key('messages'), m.id)
+  event(SHOWN[m.type] or 'am', m.from, json)
+
+  if m.opens then
+    openTasks()[m.id] = { to = m.to, run = session.run, at = now, no = count(), base = m.opens ~= '' and m.opens or nil }
+    redis.call('HSET', key('tasks'), m.id, cjson.encode(tasks[m.id]))
+  end
+  if m.closes then
+    local task = openTasks()[m.closes]
+    local by = m.engine and m.status ~= 'ok' and m.status ~= 'partial' and 'engine' or 'agent'
+    redis.call('HSET', key('closed'), m.closes, by .. '|' .. (task.base or m.closes))
+    redis.call('HDEL', key('tasks'), m.closes)
+    tasks[m.closes] = nil
+  elseif m.late then
+    redis.call('HSET', key('closed'), m.root, 'agent|' .. m.root)
+  end
+  if m.type == 'result' then
+    closeQuestions(m.from, nil, true)
+  elseif m.from == 'lead' or m.type == 'clarify_resp' then
+    closeQuestions(m.to, m.from, false)
+  end
+  if m.type == 'clarify' then
+    openQuestions()[m.id] = { from = m.from, to = m.to, root = m.root, at = now, no = count(), st = 'open', ignored = 0 }
+    redis.call('HSET', key('questions'), m.id, cjson.encode(questions[m.id]))
+    due(m.from, 'clarify', now + num(session.clarifyMs))
+  elseif m.type == 'progress' and openTasks()[m.root] then
+    tasks[m.root].progress = m.id
+    redis.call('HSET', key('tasks'), m.root, cjson.encode(tasks[m.root]))
+  end
+  if not m.engine and m.type ~= 'progress' and m.type ~= 'clarify' then setSession('quiet', 0) end
+
+  if recipient.st == 'dead' then
+    if m.type ~= 'task' and m.type ~= 'revision' then
+      setAgent(m.to, 'seq', seq)
+      bury(m.id, m.to, 'agent_dead')
+      return 'ok'
+    end
+    setAgent(m.to, 'st', 'unloaded', 'strikes', 0)
+  end
+  local flag = flagOf(m)
+  local changes = { 'seq', seq }
+  if flag == 'u' or flag == 'w' then
+    changes[3], changes[4] = 'wake', num(recipient.wake) + 1
+    changes[5], changes[6] = 'urgent', num(recipient.urgent) + (flag == 'u' and 1 or 0)
+    if num(recipient.wake) == 0 then changes[7], changes[8] = 'wakeAt', now end
+  end
+  setAgent(m.to, unpack(changes))
+  redis.call('RPUSH', key('mailbox', m.to), flag .. m.id)
+  if m.type == 'shutdown' then silence(m.to, 'shutdown') end
+  if flag == 'u' or flag == 'w' then wake(m.to) end
+  return 'ok'
+end
+
+-- The id of an engine-made message is derived, so that it can be made only once.
+local function derivedId(...)
+  return 'msg_' .. string.sub(redis.sha1hex(sid .. '|' .. table.concat({ ... }, '|')), 1, 12)
+end
+
+local function contentOf(text)
+  return cjson.encode({ content = text })
+end
+
+local function engineResult(id, status, body, mute)
+  local task = openTasks()[id]
+  deliver({ id = derivedId('result', id), from = task.to, to = 'lead', type = 'result', inReplyTo = id,
+    status = status, body = body, engine = true, mute = mute })
+end
+
+local function engineReply(questionId, text)
+  local question = openQuestions()[questionId]
+  deliver({ id = derivedId('reply', questionId), from = question.to, to = question.from, type = 'clarify_resp',
+    inReplyTo = questionId, body = contentOf(text), engine = true })
+end

@@ -1,0 +1,145 @@
+-- How runs wait, conclude and settle; how work is cancelled; how nobody waits for ever.
+local NO_ANSWER = 'No answer came. Proceed on a stated assumption.'
+local QUIET = 'Nobody of the team is working and no message is on its way. Open tasks and questions are in the table of '
+  .. 'facts: answer the questions, ask again, or write your answer from what you have.'
+local CONCLUDED = {
+  max_steps = 'Cancelled: the run reached its step limit.',
+  budget_calls = 'Cancelled: the session has spent its model calls.',
+  quiescent = 'Cancelled: the run waited and nobody was working.',
+  wait_budget = 'Cancelled: nothing happened in the run for too long.',
+}
+
+local function setRunStatus(status)
+  if session.runStatus == status then return end
+  setSession('runStatus', status)
+  redis.call('HSET', key('run', session.run), 'status', status)
+  event('rs', 'lead', cjson.encode({ status = status }))
+  if status == 'waiting' then
+    due('lead', 'wait', now + num(session.waitBudgetMs))
+  else
+    notDue('lead', 'wait')
+  end
+end
+
+-- Closes every open tool call and moves all mail to the journal without a model call; aborts what the agent does.
+function silence(name, why)
+  local fields = agent(name)
+  for _, call in ipairs(cjson.decode(fields.calls or '[]')) do
+    remember(name, cjson.encode({ kind = 'tool', callId = call, content = 'cancelled', error = true }))
+    event('tr', name, cjson.encode({ toolCallId = call, outcome = 'cancelled', error = true }))
+  end
+  local mail = redis.call('LRANGE', key('mailbox', name), 0, -1)
+  if #mail > 0 then
+    local ids = {}
+    for i, entry in ipairs(mail) do ids[i] = string.sub(entry, 2) end
+    remember(name, cjson.encode({ kind = 'mail', ids = ids }))
+  end
+  if #mail > 0 or fields.tail ~= 'idle' then
+    remember(name, cjson.encode({ kind = 'engine', code = 'cancelled', text = 'What is unfinished above was cancelled. Do not go on with it.' }))
+  end
+  setAgent(name, 'cancel', num(fields.cancel) + 1, 'calls', '[]', 'tail', 'idle', 'wake', 0, 'urgent', 0)
+  redis.call('DEL', key('mailbox', name))
+  if why == 'shutdown' then
+    for _, id in ipairs(tasksOf(name)) do engineResult(id, 'cancelled', contentOf('Shut down by the lead.')) end
+  end
+  if fields.st == 'scheduled' then
+    setAgent(name, 'st', 'unloaded')
+    notDue(name, 'job')
+  elseif fields.st == 'loaded' then
+    if name ~= 'lead' then setAgent(name, 'leave', why) end
+    wakes[name] = '!'
+  end
+end
+
+-- Cancels all open tasks; `mute` results are stored but wake nobody.
+local function cancelTasks(text, mute)
+  local busy = {}
+  for _, id in ipairs(pick(openTasks(), function() return true end)) do
+    busy[tasks[id].to] = true
+    engineResult(id, 'cancelled', contentOf(text), mute)
+  end
+  for _, name in ipairs(members()) do
+    if busy[name] then silence(name, 'cancelled') end
+  end
+end
+
+-- Ends the run. `body` is the JSON object text {"text": …}.
+local function settleRun(status, reason, body)
+  redis.call('HSET', key('run', session.run), 'status', status, 'reason', reason, 'output', body, 'endedAt', now)
+  local head = { status = status, reason = reason ~= '' and reason or nil }
+  event('rs', 'lead', cjson.encode(head))
+  event('done', 'lead', splice(head, body))
+  for _, id in ipairs(pick(openQuestions(), function(q) return q.to == 'lead' end)) do
+    questions[id] = nil
+    redis.call('HDEL', key('questions'), id)
+  end
+  notDue('lead', 'wait')
+  setSession('run', '')
+  setSession('runStatus', '')
+  setSession('final', '')
+  setSession('quiet', 0)
+end
+
+-- Cancels what is open and lets the lead make one last step without tools (R12, R15, R21).
+local function conclude(reason)
+  if isEnding() or not runIsOn() then return end
+  setSession('final', reason)
+  cancelTasks(CONCLUDED[reason], false)
+  if agent('lead').tail == 'idle' then setAgent('lead', 'tail', 'model') end
+  wake('lead')
+end
+
+-- A question that the lead parks over twice is answered by the engine (R15).
+local function countIgnored()
+  for _, id in ipairs(pick(openQuestions(), function(q) return q.st == 'open' and q.to == 'lead' and q.read end)) do
+    questions[id].ignored = questions[id].ignored + 1
+    redis.call('HSET', key('questions'), id, cjson.encode(questions[id]))
+    if questions[id].ignored >= 2 then engineReply(id, NO_ANSWER) end
+  end
+end
+
+-- The script that makes a session quiet tells the lead once; the next time it concludes the run (R15).
+local function checkQuiescence()
+  if session.status ~= 'open' or not runIsOn() or session.runStatus ~= 'waiting' or hasWork('lead') then return end
+  for _, name in ipairs(members()) do
+    local state = agent(name).st
+    if name ~= 'lead' and (state == 'scheduled' or state == 'loaded' or hasWork(name)) then return end
+  end
+  if num(session.quiet) > 0 then return conclude('quiescent') end
+  setSession('quiet', 1)
+  setSession('notices', num(session.notices) + 1)
+  deliver({ id = derivedId('notice', session.notices), from = 'system', to = 'lead', type = 'notice',
+    body = contentOf(QUIET), engine = true })
+end
+
+-- Takes a loaded agent off its host. Questions of peers that it never answered get an answer (R10).
+local function leave(name, reason)
+  local fields = agent(name)
+  for _, id in ipairs(pick(openQuestions(), function(q) return q.st == 'open' and q.to == name end)) do
+    if name ~= 'lead' then engineReply(id, NO_ANSWER) end
+  end
+  if name ~= 'lead' then
+    event('ax', name, cjson.encode({ host = fields.host, epoch = num(fields.epoch), reason = reason }))
+  end
+  setAgent(name, 'st', 'unloaded', 'leave', '')
+  notDue(name, 'lease')
+end
+
+-- A strike is an activation that had work and committed nothing; five in a row make an agent dead.
+local function strike(name)
+  local fields = agent(name)
+  if num(fields.did) == 1 or not hasWork(name) then return false end
+  setAgent(name, 'strikes', num(fields.strikes) + 1)
+  if num(fields.strikes) < num(session.strikes) then return false end
+  local text = 'The agent ended ' .. fields.strikes .. ' times in a row without doing anything and is taken out of service.'
+  for _, id in ipairs(tasksOf(name)) do engineResult(id, 'failed', contentOf(text)) end
+  local mail = redis.call('LRANGE', key('mailbox', name), 0, -1)
+  for _, entry in ipairs(mail) do bury(string.sub(entry, 2), name, 'agent_dead') end
+  setAgent(name, 'st', 'dead', 'tail', 'idle', 'wake', 0, 'urgent', 0)
+  redis.call('DEL', key('mailbox', name))
+  if name == 'lead' and runIsOn() then
+    cancelTasks('Cancelled: the lead failed.', true)
+    settleRun('failed', 'lead_dead', cjson.encode({ text = text }))
+  end
+  return true
+end

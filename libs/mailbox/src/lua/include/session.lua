@@ -1,0 +1,99 @@
+-- The session of KEYS[1]: its keys, its fields, its agents, and the time of Redis.
+local prefix, slot, sid = string.match(KEYS[1], '^(.*):session:({s%d+}):([^:]+)$')
+local session = {}
+local agents = {}
+
+local function key(kind, name)
+  local built = prefix .. ':' .. kind .. ':' .. slot .. ':' .. sid
+  if name then built = built .. ':' .. name end
+  return built
+end
+
+local function num(value)
+  return tonumber(value) or 0
+end
+
+local function hgetall(name)
+  local flat = redis.call('HGETALL', name)
+  local fields = {}
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  return fields
+end
+
+session = hgetall(KEYS[1])
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+local function setSession(field, value)
+  session[field] = value
+  redis.call('HSET', KEYS[1], field, value)
+end
+
+-- Numbers the tasks and questions of a session in the order in which they were opened.
+local function count()
+  session.count = redis.call('HINCRBY', KEYS[1], 'count', 1)
+  return session.count
+end
+
+local function runIsOn()
+  return session.run ~= nil and session.run ~= ''
+end
+
+local function isEnding()
+  return session.final ~= nil and session.final ~= ''
+end
+
+-- Every address of the session: the lead first.
+local memberNames
+local function members()
+  if not memberNames then
+    memberNames = { 'lead' }
+    for _, member in ipairs(cjson.decode(session.roster or '[]')) do memberNames[#memberNames + 1] = member.as end
+  end
+  return memberNames
+end
+
+local function isMember(name)
+  for _, member in ipairs(members()) do
+    if member == name then return true end
+  end
+  return false
+end
+
+local function agent(name)
+  local fields = agents[name]
+  if not fields then
+    fields = hgetall(key('agent', name))
+    fields.st = fields.st or 'unloaded'
+    fields.tail = fields.tail or 'idle'
+    agents[name] = fields
+  end
+  return fields
+end
+
+local function setAgent(name, ...)
+  local fields = agent(name)
+  local changes = { ... }
+  for i = 1, #changes, 2 do fields[changes[i]] = changes[i + 1] end
+  redis.call('HSET', key('agent', name), ...)
+end
+
+local function remember(name, entry)
+  redis.call('RPUSH', key('memory', name), entry)
+end
+
+local function due(name, kind, at)
+  redis.call('ZADD', KEYS[2], at, sid .. '|' .. name .. '|' .. kind)
+end
+
+local function notDue(name, kind)
+  redis.call('ZREM', KEYS[2], sid .. '|' .. name .. '|' .. kind)
+end
+
+-- Joins a table and the members of a JSON object text into one JSON object text; the text is never parsed.
+local function splice(head, object)
+  local left = cjson.encode(head)
+  if left == '{}' then return object end
+  if object == '{}' then return left end
+  return string.sub(left, 1, -2) .. ',' .. string.sub(object, 2)
+end

@@ -1,0 +1,60 @@
+#!lua flags=allow-oom
+-- Repairs or fires what one due member stands for; harmless when the state has moved on.
+-- KEYS[1] session hash  KEYS[2] due index
+-- ARGV[1] agent  ARGV[2] kind: job · lease · wait · clarify
+-- ARGV[3] for job: epoch that was looked up, or ''  ARGV[4] for job: 'waiting' | 'active' | 'missing', or ''
+-- ARGV[5] ms until a waiting or active job is looked at again  ARGV[6] ms that an active job may stay unclaimed
+-- Replies {code: 'ok', activate?}
+-- @include session
+-- @include outbox
+-- @include activation
+-- @include deliver
+-- @include run
+local name, kind = ARGV[1], ARGV[2]
+local member = sid .. '|' .. name .. '|' .. kind
+local score = redis.call('ZSCORE', KEYS[2], member)
+if not score or tonumber(score) > now then return cjson.encode({ code = 'ok' }) end
+local fields = agent(name)
+
+local fire = {}
+
+function fire.job()
+  if fields.st ~= 'scheduled' then return notDue(name, 'job') end
+  if fields.epoch ~= ARGV[3] then return end
+  local isStuck = ARGV[4] == 'active' and now - num(fields.since) >= num(ARGV[6])
+  if ARGV[4] == 'missing' or isStuck then return activate(name) end
+  due(name, 'job', now + ARGV[5])
+end
+
+function fire.lease()
+  notDue(name, 'lease')
+  if fields.st ~= 'loaded' then return end
+  if name ~= 'lead' then event('ax', name, cjson.encode({ host = fields.host, epoch = num(fields.epoch), reason = 'lost' })) end
+  setAgent(name, 'st', 'unloaded')
+  if not strike(name) and hasWork(name) then activate(name) end
+end
+
+function fire.wait()
+  notDue(name, 'wait')
+  if session.runStatus ~= 'waiting' then return end
+  local at = num(session.progressAt) + num(session.waitBudgetMs)
+  if at > now then return due(name, 'wait', at) end
+  conclude('wait_budget')
+end
+
+function fire.clarify()
+  notDue(name, 'clarify')
+  for _, id in ipairs(pick(openQuestions(), function(q) return q.st == 'open' and q.from == name end)) do
+    local at = questions[id].at + num(session.clarifyMs)
+    if at > now then return due(name, 'clarify', at) end
+    engineReply(id, NO_ANSWER)
+  end
+end
+
+if session.status == 'open' then
+  fire[kind]()
+  checkQuiescence()
+else
+  redis.call('ZREM', KEYS[2], member)
+end
+return answer({ code = 'ok' })

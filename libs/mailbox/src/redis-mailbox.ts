@@ -1,0 +1,213 @@
+import { type ActivationJob, AppError, type ExitReason, LIMITS, type SendCode } from '@mailroom/contracts';
+import type { Redis } from 'ioredis';
+import { parseInbox } from './inbox';
+import { MailboxKeys } from './keys';
+import type { Claim, CommitReceipt, Fence, Inbox, Lease, StepEvent, StepPart } from './lease';
+import type { Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
+import { newMessageId, runIdOf } from './message-id';
+import { fenceError, refusal } from './refusals';
+import { MailboxScripts, type ScriptName } from './scripts';
+
+/** Defaults of what is stored with a session. */
+const SETTINGS: SessionSettings = {
+  mailboxSize: LIMITS.mailboxSize,
+  callLimit: LIMITS.sessionCalls,
+  maxEvents: LIMITS.eventStreamLength,
+  windowMs: LIMITS.wakeWindowMs,
+  waitBudgetMs: LIMITS.waitBudgetMs,
+  clarifyMs: LIMITS.clarifyMs,
+  jobMs: 2_000,
+  strikes: LIMITS.strikes,
+  wakeOn: 'each',
+};
+
+interface Reply {
+  code: string;
+  activate?: [string, number][];
+}
+
+export interface RedisMailboxOptions {
+  prefix: string;
+  /** Told of every activation that a script scheduled. It may fail: the due index repairs a lost one. */
+  activate: (job: ActivationJob) => void;
+}
+
+/** The mailbox on Redis: one Lua script per method. */
+export class RedisMailbox implements Mailbox {
+  private readonly keys: MailboxKeys;
+  private readonly scripts: MailboxScripts;
+
+  constructor(
+    redis: Redis,
+    private readonly options: RedisMailboxOptions,
+  ) {
+    this.keys = new MailboxKeys(options.prefix);
+    this.scripts = new MailboxScripts(redis);
+  }
+
+  async openSession(session: NewSession): Promise<void> {
+    const reply = await this.run<Reply & { fingerprint: string }>('open-session', session.id, [
+      session.space,
+      session.leadAgentId,
+      JSON.stringify(session.roster),
+      JSON.stringify(session.metadata),
+      session.fingerprint,
+      JSON.stringify({ ...SETTINGS, ...session.settings }),
+    ]);
+    if (reply.fingerprint !== session.fingerprint)
+      throw new AppError(
+        'idempotency_conflict',
+        'this Idempotency-Key was used for another request: choose another key',
+      );
+  }
+
+  async send(sessionId: string, letter: Letter): Promise<SendReceipt> {
+    const msgId = letter.msgId ?? newMessageId();
+    const reply = await this.run<Reply & SendReceipt & { detail?: string[] }>('send', sessionId, [
+      msgId,
+      letter.from,
+      letter.to,
+      letter.type,
+      letter.inReplyTo ?? '',
+      bodyOf(letter),
+      letter.from === 'user' ? runIdOf(msgId) : '',
+      letter.onBusy ?? 'steer',
+    ]);
+    if (reply.code !== 'ok') throw refusal(reply.code as SendCode, reply.detail);
+    return { msgId: reply.msgId, seq: reply.seq, runId: reply.runId };
+  }
+
+  async claim(job: ActivationJob, token: string, host: string, leaseMs: number): Promise<Claim | undefined> {
+    const reply = await this.run<Reply & { space: string; leadAgent: string; roster: string }>('claim', job.sessionId, [
+      job.agent,
+      job.epoch,
+      token,
+      host,
+      leaseMs,
+    ]);
+    if (reply.code !== 'ok') return undefined;
+    return {
+      lease: { sessionId: job.sessionId, agent: job.agent, epoch: job.epoch, token },
+      space: reply.space,
+      leadAgentId: reply.leadAgent,
+      roster: JSON.parse(reply.roster) as Claim['roster'],
+    };
+  }
+
+  async readInbox(lease: Lease, known: number): Promise<Inbox> {
+    const args = [...leaseArgs(lease), known, LIMITS.drainBytes];
+    const [head, entries, messages] = (await this.scripts.run('drain', this.sessionKeys(lease.sessionId), args)) as [
+      string,
+      string[],
+      string[],
+    ];
+    const reply = this.parse<Reply>(lease.sessionId, head);
+    if (reply.code !== 'ok') throw fenceError(reply.code, lease.agent);
+    return parseInbox(lease, reply, entries, messages);
+  }
+
+  async commit(fence: Fence, part: StepPart): Promise<CommitReceipt> {
+    const { entries, events, sends, final, settle, ...rest } = part;
+    const plan = {
+      ...rest,
+      entries: entries.length,
+      events: events.map((event) => event.code),
+      sends: sends.map(({ callId, msgId, to, type, inReplyTo }) => ({ callId, id: msgId, to, type, inReplyTo })),
+      ...(final && { final: { status: final.status, force: final.force } }),
+      ...(settle && { settle: { status: settle.status, reason: settle.reason, force: settle.force } }),
+    };
+    const reply = await this.run<Reply & { work: boolean; left?: ExitReason; settled?: boolean }>(
+      'commit',
+      fence.sessionId,
+      [
+        ...fenceArgs(fence),
+        fence.n,
+        JSON.stringify(plan),
+        ...entries.map((entry) => JSON.stringify(entry)),
+        ...events.map((event) => JSON.stringify(event.data)),
+        ...sends.map(bodyOf),
+        ...(final ? [JSON.stringify({ content: final.text })] : []),
+        ...(settle ? [JSON.stringify({ text: settle.text })] : []),
+      ],
+    );
+    if (reply.code !== 'ok') throw fenceError(reply.code, fence.agent);
+    return { work: reply.work, settled: reply.settled === true, ...(reply.left && { left: reply.left }) };
+  }
+
+  async emit(fence: Fence, number: number, events: readonly StepEvent[]): Promise<void> {
+    const pairs = events.flatMap((event) => [event.code, JSON.stringify(event.data)]);
+    const reply = await this.run<Reply>('emit', fence.sessionId, [...fenceArgs(fence), number, ...pairs]);
+    if (reply.code !== 'ok') throw fenceError(reply.code, fence.agent);
+  }
+
+  async exit(lease: Lease, reason: ExitReason): Promise<boolean> {
+    const reply = await this.run<Reply>('exit', lease.sessionId, [...leaseArgs(lease), reason]);
+    if (reply.code !== 'ok' && reply.code !== 'work') throw fenceError(reply.code, lease.agent);
+    return reply.code === 'ok';
+  }
+
+  async release(lease: Lease, reason: 'released' | 'evicted' | 'error'): Promise<void> {
+    const reply = await this.run<Reply>('release', lease.sessionId, [...leaseArgs(lease), reason]);
+    if (reply.code !== 'ok') throw fenceError(reply.code, lease.agent);
+  }
+
+  async renewLeases(leases: readonly Lease[], leaseMs: number): Promise<('quiet' | 'work' | 'lost')[]> {
+    const bySlot = new Map<string, Lease[]>();
+    for (const lease of leases) {
+      const slot = this.keys.slot(lease.sessionId);
+      bySlot.set(slot, [...(bySlot.get(slot) ?? []), lease]);
+    }
+    const states = new Map<Lease, 'quiet' | 'work' | 'lost'>();
+    await Promise.all(
+      [...bySlot].map(async ([slot, group]) => {
+        const triples = group.flatMap((lease) => [lease.sessionId, lease.agent, lease.token]);
+        const args = [`${this.keys.prefix}:agent:${slot}:`, leaseMs, ...triples];
+        const replies = (await this.scripts.run('renew-leases', [this.keys.due(slot)], args)) as number[];
+        group.forEach((lease, i) => states.set(lease, (['quiet', 'work', 'lost'] as const)[replies[i] ?? 2] ?? 'lost'));
+      }),
+    );
+    return leases.map((lease) => states.get(lease) ?? 'lost');
+  }
+
+  async cancelRun(sessionId: string, reason: string): Promise<string | undefined> {
+    const reply = await this.run<Reply & { runId?: string }>('cancel', sessionId, ['', reason]);
+    if (reply.code === 'session_closed') throw refusal('session_closed');
+    return reply.code === 'ok' ? reply.runId : undefined;
+  }
+
+  async cancelAgent(sessionId: string, agent: string, reason: string): Promise<void> {
+    const reply = await this.run<Reply>('cancel', sessionId, [agent, reason]);
+    if (reply.code === 'session_closed' || reply.code === 'unknown_recipient') throw refusal(reply.code);
+  }
+
+  async closeSession(sessionId: string): Promise<boolean> {
+    const reply = await this.run<Reply>('close-session', sessionId, [LIMITS.keepMs]);
+    return reply.code === 'ok';
+  }
+
+  private sessionKeys(sessionId: string): [string, string] {
+    return [this.keys.of('session', sessionId), this.keys.due(this.keys.slot(sessionId))];
+  }
+
+  private async run<T extends Reply>(name: ScriptName, sessionId: string, args: (string | number)[]): Promise<T> {
+    return this.parse<T>(sessionId, (await this.scripts.run(name, this.sessionKeys(sessionId), args)) as string);
+  }
+
+  private parse<T extends Reply>(sessionId: string, json: string): T {
+    const reply = JSON.parse(json) as T;
+    for (const [agent, epoch] of reply.activate ?? []) this.options.activate({ sessionId, agent, epoch });
+    return reply;
+  }
+}
+
+function leaseArgs(lease: Lease): (string | number)[] {
+  return [lease.agent, lease.epoch, lease.token];
+}
+
+function fenceArgs(fence: Fence): (string | number)[] {
+  return [...leaseArgs(fence), fence.sessionCancel, fence.agentCancel];
+}
+
+function bodyOf({ content, context }: { content: string; context?: string }): string {
+  return JSON.stringify(context === undefined ? { content } : { content, context });
+}

@@ -1,0 +1,134 @@
+import type {
+  AgentMessage,
+  AgentState,
+  JournalEntry,
+  Run,
+  RunStatus,
+  SessionDetail,
+  SessionSummary,
+  Spending,
+} from '@mailroom/contracts';
+import { LEAD } from '@mailroom/contracts';
+import type { Redis } from 'ioredis';
+import { MailboxKeys } from './keys';
+import { isoTime, parseMessage, toQuestions, toTasks } from './records';
+
+type Fields = Record<string, string>;
+
+/** Reads what a session is, for people and programs; never changes it. Undefined: there is no such session. */
+export class SessionReader {
+  private readonly keys: MailboxKeys;
+
+  constructor(
+    private readonly redis: Redis,
+    prefix: string,
+  ) {
+    this.keys = new MailboxKeys(prefix);
+  }
+
+  /** Notes a session in its space's list. */
+  async register(space: string, sessionId: string): Promise<void> {
+    await this.redis.zadd(this.keys.sessions(space), 'NX', Date.now(), sessionId);
+  }
+
+  /** Sessions of a space, newest first, after the cursor that the last page gave. Expired ones are dropped from the list. */
+  async list(space: string, offset: number, count: number): Promise<SessionSummary[]> {
+    const key = this.keys.sessions(space);
+    const ids = await this.redis.zrevrange(key, offset, offset + count - 1);
+    const found = await Promise.all(ids.map((id) => this.summary(space, id)));
+    const gone = ids.filter((_, i) => found[i] === undefined);
+    if (gone.length > 0) await this.redis.zrem(key, ...gone);
+    return found.filter((summary) => summary !== undefined);
+  }
+
+  async summary(space: string, sessionId: string): Promise<SessionSummary | undefined> {
+    const session = await this.session(space, sessionId);
+    return session && toSummary(sessionId, session);
+  }
+
+  async detail(space: string, sessionId: string): Promise<SessionDetail | undefined> {
+    const session = await this.session(space, sessionId);
+    if (!session) return undefined;
+    const roster = JSON.parse(session.roster ?? '[]') as { as: string; agent: string }[];
+    const members = [{ as: LEAD, agent: session.leadAgent ?? '' }, ...roster];
+    const [tasks, questions, runs, states, inboxes] = await Promise.all([
+      this.redis.hgetall(this.keys.of('tasks', sessionId)),
+      this.redis.hgetall(this.keys.of('questions', sessionId)),
+      this.redis.lrange(this.keys.of('runs', sessionId), -1, -1),
+      Promise.all(members.map(({ as }) => this.redis.hgetall(this.keys.of('agent', sessionId, as)))),
+      Promise.all(members.map(({ as }) => this.redis.llen(this.keys.of('mailbox', sessionId, as)))),
+    ]);
+    const run = runs[0] === undefined ? undefined : await this.run(space, sessionId, runs[0]);
+    return {
+      ...toSummary(sessionId, session),
+      ...(run && { run }),
+      agents: members.map(({ as, agent }, i) => ({
+        id: as,
+        agent,
+        state: (states[i]?.st ?? 'unloaded') as AgentState,
+        working: states[i]?.st === 'loaded' && (states[i]?.tail ?? 'idle') !== 'idle',
+        step: Number(states[i]?.step ?? 0),
+        inbox: inboxes[i] ?? 0,
+        usage: toSpending(states[i] ?? {}),
+      })),
+      usage: toSpending(session),
+      openTasks: toTasks(parseRecords(tasks)),
+      openQuestions: toQuestions(parseRecords(questions)),
+    };
+  }
+
+  async run(space: string, sessionId: string, runId: string): Promise<Run | undefined> {
+    const [session, fields] = await Promise.all([
+      this.session(space, sessionId),
+      this.redis.hgetall(this.keys.of('run', sessionId, runId)),
+    ]);
+    if (!session || !fields.status) return undefined;
+    return {
+      id: runId,
+      status: fields.status as RunStatus,
+      ...(fields.reason && { reason: fields.reason }),
+      ...(fields.output && { output: (JSON.parse(fields.output) as { text: string }).text }),
+      usage: toSpending(fields),
+      startedAt: isoTime(fields.startedAt ?? 0),
+      ...(fields.endedAt && { endedAt: isoTime(fields.endedAt) }),
+    };
+  }
+
+  /** All messages of the session in the order in which they were accepted. */
+  async ledger(space: string, sessionId: string, offset: number, count: number): Promise<AgentMessage[] | undefined> {
+    if (!(await this.session(space, sessionId))) return undefined;
+    const ids = await this.redis.lrange(this.keys.of('messages', sessionId), offset, offset + count - 1);
+    if (ids.length === 0) return [];
+    const stored = await this.redis.hmget(this.keys.of('ledger', sessionId), ...ids);
+    return stored.filter((text) => text !== null).map((text) => parseMessage(text.slice(text.indexOf('\n') + 1)));
+  }
+
+  async journal(space: string, sessionId: string, agent: string): Promise<JournalEntry[] | undefined> {
+    if (!(await this.session(space, sessionId))) return undefined;
+    const entries = await this.redis.lrange(this.keys.of('memory', sessionId, agent), 0, -1);
+    return entries.map((entry) => JSON.parse(entry) as JournalEntry);
+  }
+
+  private async session(space: string, sessionId: string): Promise<Fields | undefined> {
+    const fields = await this.redis.hgetall(this.keys.of('session', sessionId));
+    return fields.space === space ? fields : undefined;
+  }
+}
+
+function toSummary(id: string, session: Fields): SessionSummary {
+  return {
+    id,
+    status: session.status === 'open' ? 'open' : 'closed',
+    leadAgentId: session.leadAgent ?? '',
+    createdAt: isoTime(session.createdAt ?? 0),
+    metadata: JSON.parse(session.metadata ?? '{}') as Record<string, string>,
+  };
+}
+
+function toSpending(fields: Fields): Spending {
+  return { calls: Number(fields.used ?? 0), input: Number(fields.input ?? 0), output: Number(fields.output ?? 0) };
+}
+
+function parseRecords<T>(records: Fields): Record<string, T> {
+  return Object.fromEntries(Object.entries(records).map(([id, json]) => [id, JSON.parse(json) as T]));
+}

@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { type ActivationJob, AppError, LIMITS, toAppError } from '@mailroom/contracts';
+import type { Inbox, Lease, Wake } from '@mailroom/mailbox';
+import { Attention } from './attention';
+import { LedgerWriter } from './ledger-writer';
+import { Memory } from './memory';
+import { nextStep } from './next-step';
+import type { RunDeps } from './run-deps';
+import { type Seat, takeSeat } from './team';
+import { think } from './think';
+import { useTools } from './use-tools';
+
+/** A step that is under way when its host stops gets this long to end by itself. */
+const GRACE_MS = 3_000;
+
+const LIMIT_REACHED =
+  'You have reached your step limit. Write everything that you found so far as your result. You have no tools now.';
+const ALLOWANCE_SPENT = 'No further steps are made in this run without an open task.';
+
+/** Why a step was aborted. */
+type Interrupt = 'cancelled' | 'stopping' | 'lost';
+
+/**
+ * One load of an agent, from claim to exit: the one loop of leads and sub-agents. A step is drain → model call → tool
+ * calls → commit (DESIGN §5); what comes next is always decided from the journal.
+ */
+export class Activation {
+  /** Since when the agent idles, in ms of a monotonic clock; undefined while it works. */
+  idleSince: number | undefined;
+  lease: Lease | undefined;
+  private readonly attention = new Attention();
+  private readonly memory = new Memory();
+  private readonly emitted = { count: 0 };
+  /** The step whose tool calls this activation committed and has not started. */
+  private freshStep: number | undefined;
+  private stopReason: 'released' | 'evicted' | undefined;
+  private isLost = false;
+  private abort: ((why: Interrupt) => void) | undefined;
+
+  constructor(
+    private readonly deps: RunDeps,
+    private readonly job: ActivationJob,
+  ) {}
+
+  get isLeaving(): boolean {
+    return this.stopReason !== undefined || this.isLost;
+  }
+
+  /** Resolves when the agent is off this process, however that came. Never throws. */
+  async run(): Promise<void> {
+    let unsubscribe: (() => void) | undefined;
+    try {
+      // Before the claim: a wake-up between claim and subscription would be missed.
+      unsubscribe = await this.deps.notifications.onWake(this.job.sessionId, this.job.agent, (wake) =>
+        this.onWake(wake),
+      );
+      const token = randomBytes(8).toString('hex');
+      const claim = await this.deps.mailbox.claim(this.job, token, this.deps.host, this.deps.settings.leaseMs);
+      if (!claim) return;
+      this.lease = claim.lease;
+      await this.live(await takeSeat(this.deps.agents, claim), claim.lease);
+    } catch (error) {
+      await this.fail(error);
+    } finally {
+      unsubscribe?.();
+    }
+  }
+
+  /** Leaves as soon as nothing is half done; the next host goes on. */
+  stop(reason: 'released' | 'evicted'): void {
+    this.stopReason ??= reason;
+    this.attention.call();
+    if (this.abort) setTimeout(() => this.abort?.('stopping'), GRACE_MS).unref();
+  }
+
+  /** The lease is lost: stops without writing. */
+  abandon(): void {
+    this.isLost = true;
+    this.abort?.('lost');
+    this.attention.call();
+  }
+
+  /** Looks into the mailbox, in case a wake-up was lost. */
+  look(): void {
+    this.attention.call();
+  }
+
+  private onWake(wake: Wake): void {
+    if (wake === 'cancel') this.abort?.('cancelled');
+    this.attention.call();
+  }
+
+  private async live(seat: Seat, lease: Lease): Promise<void> {
+    while (!this.isLost) {
+      if (this.stopReason) return this.deps.mailbox.release(lease, this.stopReason);
+      this.attention.reset();
+      const inbox = await this.deps.mailbox.readInbox(lease, this.memory.length);
+      this.memory.take(inbox);
+      const hasLeft = await this.advance(seat, lease, inbox);
+      if (hasLeft) return;
+    }
+  }
+
+  /** Makes one step; true when the agent has left. */
+  private async advance(seat: Seat, lease: Lease, inbox: Inbox): Promise<boolean> {
+    const maxSteps = seat.definition?.maxSteps ?? (seat.role === 'lead' ? LIMITS.leadMaxSteps : LIMITS.maxSteps);
+    const next = nextStep(inbox, this.memory, seat.role, maxSteps);
+    const writer = new LedgerWriter(this.deps.mailbox, inbox.fence, this.emitted);
+    const say = { events: [], sends: [] };
+    switch (next.kind) {
+      case 'collect':
+        // More mail only lengthens the block: the window itself, or the end of the last task, closes it.
+        await this.attention.within(next.ms);
+        return false;
+      case 'idle':
+        return this.idle(lease);
+      case 'leave':
+        return this.deps.mailbox.exit(lease, next.reason);
+      case 'announce-limit':
+        await writer.commit({ ...say, entries: [{ kind: 'engine', code: 'limit', text: LIMIT_REACHED }], park: 'no' });
+        return false;
+      case 'conclude':
+        await writer.commit({ ...say, entries: [], park: 'no', conclude: 'max_steps' });
+        return false;
+      case 'retire': {
+        const receipt = await writer.commit({
+          ...say,
+          entries: [{ kind: 'engine', code: 'allowance', text: ALLOWANCE_SPENT }],
+          park: 'yes',
+        });
+        return receipt.left !== undefined;
+      }
+      case 'think':
+      case 'use-tools':
+        return this.work(seat, lease, inbox, writer, next);
+    }
+  }
+
+  private async work(
+    seat: Seat,
+    lease: Lease,
+    inbox: Inbox,
+    writer: LedgerWriter,
+    next: { kind: 'use-tools' } | { kind: 'think'; last: boolean },
+  ): Promise<boolean> {
+    const controller = new AbortController();
+    this.abort = (why) => controller.abort(new Interruption(why));
+    const common = { seat, sessionId: lease.sessionId, inbox, memory: this.memory, writer, signal: controller.signal };
+    try {
+      if (next.kind === 'think') {
+        const receipt = await think(this.deps, { ...common, last: next.last });
+        this.freshStep = inbox.step + 1;
+        return receipt.left !== undefined;
+      }
+      const isFresh = this.freshStep === inbox.step;
+      this.freshStep = undefined;
+      await useTools(this.deps, { ...common, isFresh });
+    } catch (error) {
+      // The state has moved on under this step; the next drain tells how.
+      if (!(error instanceof Interruption) && toAppError(error).retry !== 'now') throw error;
+      controller.abort(error);
+      this.memory.forget();
+    } finally {
+      this.abort = undefined;
+    }
+    return false;
+  }
+
+  private async idle(lease: Lease): Promise<boolean> {
+    this.idleSince = performance.now();
+    try {
+      if (await this.attention.within(this.deps.settings.idleMs)) return false;
+    } finally {
+      this.idleSince = undefined;
+    }
+    return this.deps.mailbox.exit(lease, 'idle_timeout');
+  }
+
+  private async fail(error: unknown): Promise<void> {
+    const known = toAppError(error);
+    const { sessionId, agent, epoch } = this.job;
+    if (known.code === 'lease_lost' || known.code === 'session_closed') return;
+    this.deps.logger.error({ sessionId, agent, epoch, code: known.code, err: error }, 'activation failed');
+    if (!this.lease) return;
+    await this.deps.mailbox.release(this.lease, 'error').catch((again: unknown) => {
+      this.deps.logger.warn(
+        { sessionId, agent, epoch, err: again },
+        'activation not released; the sweeper will find it',
+      );
+    });
+  }
+}
+
+class Interruption extends AppError {
+  constructor(readonly why: Interrupt) {
+    super('cancelled', `the step was interrupted: ${why}`);
+  }
+}

@@ -1,0 +1,37 @@
+import type { AgentMessage } from '@mailroom/contracts';
+
+const BLOCK_TAG = /<(?=\s*\/?\s*(?:inbox|message|context|engine|facts)\b)/gi;
+
+/** Text in which nothing can be read as the begin or end of one of the engine's blocks (R6). */
+export function neutralise(text: string): string {
+  return text.replace(BLOCK_TAG, '&lt;');
+}
+
+/** Mail as the model reads it: one labelled block of data, oldest message first (R6, R8). */
+export function inboxBlock(messages: readonly AgentMessage[]): string {
+  return `<inbox>\n${messages.map(messageBlock).join('\n')}\n</inbox>`;
+}
+
+/** A sentence of the engine as the model reads it. */
+export function engineBlock(text: string): string {
+  return `<engine>${text}</engine>`;
+}
+
+function messageBlock(message: AgentMessage): string {
+  const attributes = [
+    ['from', message.from],
+    ['type', message.type],
+    ['msgId', message.msgId],
+    ['inReplyTo', message.inReplyTo],
+    ['status', message.status],
+    ['late', message.late ? 'true' : undefined],
+  ]
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}="${attribute(value ?? '')}"`);
+  const context = message.context === undefined ? '' : `\n<context>\n${neutralise(message.context)}\n</context>`;
+  return `<message ${attributes.join(' ')}>\n${neutralise(message.content)}${context}\n</message>`;
+}
+
+function attribute(value: string): string {
+  return value.replace(/[&"<>\r\n]/g, ' ');
+}

@@ -1,0 +1,2 @@
+export { Activation } from './activation';
+export type { RunDeps, RunSettings } from './run-deps';

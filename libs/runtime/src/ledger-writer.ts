@@ -1,0 +1,34 @@
+import type { CommitReceipt, Fence, Mailbox, StepEvent, StepPart } from '@mailroom/mailbox';
+
+/**
+ * Writes the parts of one agent's steps, one after the other: the fence carries the number of commits, so two parts
+ * never race. Throws what the mailbox throws; after that the inbox has to be read again.
+ */
+export class LedgerWriter {
+  private chain: Promise<unknown> = Promise.resolve();
+
+  /** `emitted` counts the emits of the whole activation. */
+  constructor(
+    private readonly mailbox: Mailbox,
+    private fence: Fence,
+    private readonly emitted: { count: number },
+  ) {}
+
+  commit(part: StepPart): Promise<CommitReceipt> {
+    return this.inTurn(async () => {
+      const receipt = await this.mailbox.commit(this.fence, part);
+      this.fence = { ...this.fence, n: this.fence.n + 1 };
+      return receipt;
+    });
+  }
+
+  emit(events: readonly StepEvent[]): Promise<void> {
+    return this.inTurn(() => this.mailbox.emit(this.fence, ++this.emitted.count, events));
+  }
+
+  private inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const turn = this.chain.then(write);
+    this.chain = turn.catch(() => undefined);
+    return turn;
+  }
+}

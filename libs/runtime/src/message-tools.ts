@@ -1,0 +1,39 @@
+import { type MessageType, roleOf, sendableTypes } from '@mailroom/contracts';
+import type { ToolSpec } from '@mailroom/llm';
+import { recipientsOf, type Seat } from './team';
+
+export const SEND_MESSAGE = 'send_message';
+export const WAIT_FOR_MESSAGES = 'wait_for_messages';
+
+/** The two tools of a seat (seed 000 §3.4): `to` and `type` list only what this agent may use. None when it is alone. */
+export function messageTools(seat: Seat): ToolSpec[] {
+  const recipients = recipientsOf(seat);
+  if (recipients.length === 0) return [];
+  const types = new Set<MessageType>(recipients.flatMap((to) => sendableTypes(seat.role, roleOf(to))));
+  return [
+    {
+      name: SEND_MESSAGE,
+      description: 'Sends a message to another agent of this session. Returns at once; a reply comes to your inbox.',
+      parameters: {
+        type: 'object',
+        properties: {
+          to: { type: 'string', enum: recipients, description: 'Address of the recipient' },
+          type: { type: 'string', enum: [...types], description: 'What the message is' },
+          content: { type: 'string', description: 'The message' },
+          context: { type: 'string', description: 'Additional material (optional)' },
+          inReplyTo: {
+            type: 'string',
+            description: 'msgId of the message that this one answers; give it when you answer',
+          },
+        },
+        required: ['to', 'type', 'content'],
+        additionalProperties: false,
+      },
+    },
+    {
+      name: WAIT_FOR_MESSAGES,
+      description: 'Parks you until mail comes. Call it when you have nothing to do before that.',
+      parameters: { type: 'object', properties: {}, additionalProperties: false },
+    },
+  ];
+}

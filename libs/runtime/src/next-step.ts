@@ -1,0 +1,40 @@
+import type { ExitReason } from '@mailroom/contracts';
+import { LIMITS } from '@mailroom/contracts';
+import type { Inbox } from '@mailroom/mailbox';
+import type { Memory } from './memory';
+
+/** All that an agent can do next. */
+export type NextStep =
+  /** Bring the results of tool calls that the last answer asked for. */
+  | { kind: 'use-tools' }
+  /** Call the model; `last`: without tools, since a limit was reached. */
+  | { kind: 'think'; last: boolean }
+  /** Tell the model that its next answer is its last one for the task (R12). */
+  | { kind: 'announce-limit' }
+  /** A lead at its limit: open tasks are closed before its last step (R12). */
+  | { kind: 'conclude' }
+  /** No model call: the allowance without a task is spent (R12). */
+  | { kind: 'retire' }
+  /** Mail is there, more may come within the wake window (R14). */
+  | { kind: 'collect'; ms: number }
+  | { kind: 'idle' }
+  | { kind: 'leave'; reason: ExitReason };
+
+/** Decides from the journal's tail and the limits alone, so that any process decides the same after a reload. */
+export function nextStep(inbox: Inbox, memory: Memory, role: 'lead' | 'sub-agent', maxSteps: number): NextStep {
+  if (inbox.tail === 'tools') return { kind: 'use-tools' };
+  if (inbox.tail === 'idle') {
+    if (inbox.waitMs !== undefined) return { kind: 'collect', ms: inbox.waitMs };
+    if (inbox.work) return { kind: 'collect', ms: 0 };
+    return inbox.leave ? { kind: 'leave', reason: inbox.leave } : { kind: 'idle' };
+  }
+  const runId = inbox.runId ?? '';
+  if (role === 'lead') {
+    if (inbox.final) return { kind: 'think', last: true };
+    return memory.stepsOfRun(runId) >= maxSteps ? { kind: 'conclude' } : { kind: 'think', last: false };
+  }
+  if (inbox.tasks.length === 0)
+    return memory.freeSteps(runId) >= LIMITS.freeSteps ? { kind: 'retire' } : { kind: 'think', last: false };
+  if (!inbox.tasks.some((task) => memory.stepsOf(task.id) >= maxSteps)) return { kind: 'think', last: false };
+  return memory.wasTold('limit') ? { kind: 'think', last: true } : { kind: 'announce-limit' };
+}

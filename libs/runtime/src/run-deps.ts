@@ -1,0 +1,28 @@
+import type { ToolRegistry } from '@mailroom/capabilities';
+import type { Logger } from '@mailroom/contracts';
+import type { ModelClient } from '@mailroom/llm';
+import type { AgentDirectory, Mailbox, Notifications } from '@mailroom/mailbox';
+
+/** Times of a deployment; agents may set their own where their definition has the field. */
+export interface RunSettings {
+  /** Model of agents that name none. */
+  model: string;
+  idleMs: number;
+  modelSilenceMs: number;
+  modelCallMs: number;
+  toolMs: number;
+  leaseMs: number;
+}
+
+/** What the loop needs of the outside world, one of each per process. */
+export interface RunDeps {
+  mailbox: Mailbox;
+  notifications: Pick<Notifications, 'onWake'>;
+  agents: Pick<AgentDirectory, 'find'>;
+  model: ModelClient;
+  tools: ToolRegistry;
+  settings: RunSettings;
+  /** Names process and machine in `as` and `ax` events. */
+  host: string;
+  logger: Logger;
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { createCurrentTime, type Tool, ToolRegistry } from '@mailroom/capabilities';
+import {
+  type ActivationJob,
+  agentDefinition,
+  LEAD,
+  type Logger,
+  type Run,
+  type SessionEvent,
+} from '@mailroom/contracts';
+import { OpenAiModelClient } from '@mailroom/llm';
+import {
+  AgentDirectory,
+  connect,
+  DueIndex,
+  EventFeed,
+  Notifications,
+  RedisMailbox,
+  SessionReader,
+  type SessionSettings,
+} from '@mailroom/mailbox';
+import type { z } from 'zod';
+import { Activation } from '../activation';
+import type { RunSettings } from '../run-deps';
+import { type ModelRequestBody, ModelServer, type ScriptedAnswer } from './model-server';
+
+const SILENT: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export interface HarnessOptions {
+  redis: { url: string; prefix: string };
+  answer: (request: ModelRequestBody, index: number) => ScriptedAnswer;
+  /** The lead's team; each member is an agent of that id. */
+  team?: string[];
+  agents?: z.input<typeof agentDefinition>[];
+  tools?: Tool[];
+  settings?: Partial<RunSettings>;
+  session?: Partial<SessionSettings>;
+}
+
+/** The loop on real Redis and a real model server in one process; activations start as soon as they are scheduled. */
+export class TeamHarness {
+  readonly sessionId = `ses_${randomBytes(8).toString('hex')}`;
+  readonly activations = new Set<Activation>();
+  /** While true, activations are only noted. */
+  holdActivations = false;
+  readonly held: ActivationJob[] = [];
+  readonly mailbox: RedisMailbox;
+  readonly reader: SessionReader;
+  readonly feed: EventFeed;
+  readonly due: DueIndex;
+  readonly agents: AgentDirectory;
+  private readonly runs = new Set<Promise<void>>();
+  private host = 1;
+  private readonly redis;
+  private readonly subscriber;
+  private readonly notifications: Notifications;
+
+  private constructor(
+    private readonly options: HarnessOptions,
+    readonly model: ModelServer,
+  ) {
+    const { url, prefix } = options.redis;
+    this.redis = connect({ url, name: 'test', mood: 'patient' });
+    this.subscriber = connect({ url, name: 'test-subscriber', mood: 'patient' });
+    const activate = (job: ActivationJob) => this.activate(job);
+    this.mailbox = new RedisMailbox(this.redis, { prefix, activate });
+    this.due = new DueIndex(this.redis, { prefix, activate });
+    this.reader = new SessionReader(this.redis, prefix);
+    this.notifications = new Notifications(this.subscriber, prefix);
+    this.feed = new EventFeed(this.redis, this.notifications, prefix);
+    this.agents = new AgentDirectory(this.redis, prefix);
+  }
+
+  static async start(options: HarnessOptions): Promise<TeamHarness> {
+    const harness = new TeamHarness(options, await ModelServer.start(options.answer));
+    const team = options.team ?? ['alice', 'bob'];
+    const given = new Map((options.agents ?? []).map((agent) => [agent.id, agent]));
+    const ids = ['boss', ...team, ...given.keys()];
+    await harness.agents.publishFiles(
+      [...new Set(ids)].map((id) =>
+        agentDefinition.parse({
+          id,
+          description: `${id} of the test`,
+          tools: ['current_time'],
+          ...(id === 'boss' && { subAgents: team }),
+          ...given.get(id),
+        }),
+      ),
+    );
+    await harness.mailbox.openSession({
+      id: harness.sessionId,
+      space: 'default',
+      leadAgentId: 'boss',
+      roster: team.map((as) => ({ as, agent: as })),
+      metadata: {},
+      fingerprint: 'test',
+      settings: { windowMs: 0, ...options.session },
+    });
+    return harness;
+  }
+
+  /** Starts the activation here, as a worker does when its job comes. */
+  activate(job: ActivationJob): void {
+    if (this.holdActivations) {
+      this.held.push(job);
+      return;
+    }
+    const activation = new Activation(
+      {
+        mailbox: this.mailbox,
+        notifications: this.notifications,
+        agents: this.agents,
+        model: new OpenAiModelClient({ baseUrl: this.model.url, apiKey: 'test', attempts: 1 }),
+        tools: new ToolRegistry([createCurrentTime() as Tool, ...(this.options.tools ?? [])]),
+        settings: {
+          model: 'scripted',
+          idleMs: 200,
+          modelSilenceMs: 5_000,
+          modelCallMs: 5_000,
+          toolMs: 2_000,
+          leaseMs: 60_000,
+          ...this.options.settings,
+        },
+        host: `host-${this.host++}`,
+        logger: SILENT,
+      },
+      job,
+    );
+    this.activations.add(activation);
+    const run = activation.run().finally(() => {
+      this.activations.delete(activation);
+      this.runs.delete(run);
+    });
+    this.runs.add(run);
+  }
+
+  async ask(content: string, onBusy: 'steer' | 'reject' = 'steer'): Promise<string> {
+    const { runId } = await this.mailbox.send(this.sessionId, {
+      from: 'user',
+      to: LEAD,
+      type: 'task',
+      content,
+      onBusy,
+    });
+    return runId;
+  }
+
+  /** All events so far and to come until one matches. */
+  async until(matches: (event: SessionEvent) => boolean): Promise<SessionEvent[]> {
+    const events: SessionEvent[] = [];
+    const stop = new AbortController();
+    for await (const event of this.feed.follow(this.sessionId, '', stop.signal)) {
+      events.push(event);
+      if (matches(event)) stop.abort();
+    }
+    return events;
+  }
+
+  /** The run of a question, once it has settled. */
+  async settled(runId: string): Promise<Run> {
+    await this.until((event) => event.event === 'done' && event.runId === runId);
+    return (await this.reader.run('default', this.sessionId, runId)) as Run;
+  }
+
+  async close(): Promise<void> {
+    await this.mailbox.closeSession(this.sessionId);
+    await Promise.all(this.runs);
+    this.redis.disconnect();
+    this.subscriber.disconnect();
+    await this.model.close();
+  }
+}
