@@ -41,7 +41,7 @@ function leadMode(team: Team): string {
 }
 
 function subAgentMode(address: string, team: Team): string {
-  const peers = team.members.filter((member) => member.as !== address);
+  const peers = team.members.filter((member) => member.available && member.as !== address);
   return [
     '# How you work',
     `Your address in this session: ${address}`,

@@ -20,7 +20,7 @@ export interface Team {
 export interface Seat {
   address: string;
   role: Role;
-  space: string;
+  claim: Claim;
   /** Undefined: missing or not ACTIVE. */
   definition: AgentDefinition | undefined;
   team: Team;
@@ -41,7 +41,7 @@ export async function takeSeat(agents: Pick<AgentDirectory, 'find'>, claim: Clai
   return {
     address,
     role: roleOf(address),
-    space: claim.space,
+    claim,
     definition: own?.status === 'ACTIVE' ? own : undefined,
     team: { members },
   };

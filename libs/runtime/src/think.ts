@@ -10,7 +10,7 @@ import { address } from './outgoing-mail';
 import { renderPrompt } from './prompt';
 import type { RunDeps } from './run-deps';
 import { systemPrompt } from './system-prompt';
-import type { Seat } from './team';
+import { type Seat, takeSeat } from './team';
 import { TextStream } from './text-stream';
 
 /** What one step needs to know. */
@@ -107,7 +107,11 @@ async function answered(
     park: 'no',
   };
   if (calls.length === 0) return { ...part, ...spoken(thought, answer.content, assistant) };
-  return { ...part, ...called(deps, thought, part, calls, step) };
+  // A colleague may have been taken out of service since the agent was loaded (R1).
+  const seat = calls.some((call) => call.name === SEND_MESSAGE)
+    ? await takeSeat(deps.agents, thought.seat.claim)
+    : thought.seat;
+  return { ...part, ...called(deps, { ...thought, seat }, part, calls, step) };
 }
 
 /** A step without tool calls: the result, the answer, or nothing to say (R10, R14). */

@@ -112,7 +112,7 @@ return {
   answer({
     code = 'ok', n = num(fields.n), tail = fields.tail, work = hasWork(name), waitMs = waitMs > 0 and waitMs or nil,
     sessionCancel = num(session.cancel), agentCancel = num(fields.cancel), leave = fields.leave,
-    run = session.run, final = session.final, step = num(fields.step), tries = num(fields.tries), calls = fields.calls,
+    run = runIsOn() and session.run or session.lastRun, final = session.final, step = num(fields.step), tries = num(fields.tries), calls = fields.calls,
     tasks = mine, questions = asked, states = states,
   }),
   entries, messages,

@@ -14,6 +14,7 @@ import {
   connect,
   DueIndex,
   EventFeed,
+  type Mailbox,
   Notifications,
   RedisMailbox,
   SessionReader,
@@ -35,6 +36,8 @@ export interface HarnessOptions {
   tools?: Tool[];
   settings?: Partial<RunSettings>;
   session?: Partial<SessionSettings>;
+  /** Runs at a named point of the protocol: just before or after a call of an activation on its mailbox. */
+  at?: (point: string, harness: TeamHarness) => Promise<void>;
 }
 
 /** The loop on real Redis and a real model server in one process; activations start as soon as they are scheduled. */
@@ -51,6 +54,7 @@ export class TeamHarness {
   readonly agents: AgentDirectory;
   private readonly runs = new Set<Promise<void>>();
   private host = 1;
+  private isDeaf = false;
   private readonly redis;
   private readonly subscriber;
   private readonly notifications: Notifications;
@@ -107,8 +111,13 @@ export class TeamHarness {
     }
     const activation = new Activation(
       {
-        mailbox: this.mailbox,
-        notifications: this.notifications,
+        mailbox: this.options.at ? this.watched(this.options.at) : this.mailbox,
+        notifications: {
+          onWake: (sessionId, agent, listener) =>
+            this.notifications.onWake(sessionId, agent, (wake) => {
+              if (!this.isDeaf) listener(wake);
+            }),
+        },
         agents: this.agents,
         model: new OpenAiModelClient({ baseUrl: this.model.url, apiKey: 'test', attempts: 1 }),
         tools: new ToolRegistry([createCurrentTime() as Tool, ...(this.options.tools ?? [])]),
@@ -132,6 +141,23 @@ export class TeamHarness {
       this.runs.delete(run);
     });
     this.runs.add(run);
+  }
+
+  /** The mailbox, with the hook around the calls that an activation makes on its way to idle. */
+  private watched(at: NonNullable<HarnessOptions['at']>): Mailbox {
+    const around = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
+      await at(`before ${name}`, this);
+      const answer = await call();
+      await at(`after ${name}`, this);
+      return answer;
+    };
+    const port: Pick<Mailbox, 'claim' | 'readInbox' | 'commit' | 'exit'> = {
+      claim: (...args) => around('claim', () => this.mailbox.claim(...args)),
+      readInbox: (...args) => around('readInbox', () => this.mailbox.readInbox(...args)),
+      commit: (...args) => around('commit', () => this.mailbox.commit(...args)),
+      exit: (...args) => around('exit', () => this.mailbox.exit(...args)),
+    };
+    return Object.assign(Object.create(this.mailbox) as Mailbox, port);
   }
 
   async ask(content: string, onBusy: 'steer' | 'reject' = 'steer'): Promise<string> {
@@ -162,9 +188,20 @@ export class TeamHarness {
     return (await this.reader.run('default', this.sessionId, runId)) as Run;
   }
 
+  /** From now on no wake-up reaches an activation. */
+  deafen(): void {
+    this.isDeaf = true;
+  }
+
+  /** Resolves when no agent is loaded any more. */
+  async allLeft(): Promise<void> {
+    while (this.runs.size > 0) await Promise.all(this.runs);
+  }
+
   async close(): Promise<void> {
     await this.mailbox.closeSession(this.sessionId);
-    await Promise.all(this.runs);
+    for (const activation of this.activations) activation.look();
+    await this.allLeft();
     this.redis.disconnect();
     this.subscriber.disconnect();
     await this.model.close();

@@ -74,6 +74,7 @@ local function settleRun(status, reason, body)
     redis.call('HDEL', key('questions'), id)
   end
   notDue('lead', 'wait')
+  setSession('lastRun', session.run)
   setSession('run', '')
   setSession('runStatus', '')
   setSession('final', '')

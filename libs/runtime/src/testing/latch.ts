@@ -1,0 +1,13 @@
+/** Something that a test holds back until it says so. */
+export interface Latch {
+  open(): void;
+  opened: Promise<void>;
+}
+
+export function latch(): Latch {
+  let open = () => undefined as void;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
