@@ -58,7 +58,7 @@ export class Activation {
       const claim = await this.deps.mailbox.claim(this.job, token, this.deps.host, this.deps.settings.leaseMs);
       if (!claim) return;
       this.lease = claim.lease;
-      await this.live(await takeSeat(this.deps.agents, claim), claim.lease);
+      await this.live(claim.lease, await takeSeat(this.deps.agents, claim));
     } catch (error) {
       await this.fail(error);
     } finally {
@@ -90,19 +90,19 @@ export class Activation {
     this.attention.call();
   }
 
-  private async live(seat: Seat, lease: Lease): Promise<void> {
+  private async live(lease: Lease, seat: Seat): Promise<void> {
     while (!this.isLost) {
       if (this.stopReason) return this.deps.mailbox.release(lease, this.stopReason);
       this.attention.reset();
       const inbox = await this.deps.mailbox.readInbox(lease, this.memory.length);
       this.memory.take(inbox);
-      const hasLeft = await this.advance(seat, lease, inbox);
+      const hasLeft = await this.advance(seat, inbox);
       if (hasLeft) return;
     }
   }
 
   /** Makes one step; true when the agent has left. */
-  private async advance(seat: Seat, lease: Lease, inbox: Inbox): Promise<boolean> {
+  private async advance(seat: Seat, inbox: Inbox): Promise<boolean> {
     const maxSteps = seat.definition?.maxSteps ?? (seat.role === 'lead' ? LIMITS.leadMaxSteps : LIMITS.maxSteps);
     const next = nextStep(inbox, this.memory, seat.role, maxSteps);
     const writer = new LedgerWriter(this.deps.mailbox, inbox.fence, this.emitted);
@@ -113,9 +113,9 @@ export class Activation {
         await this.attention.within(next.ms);
         return false;
       case 'idle':
-        return this.idle(lease);
+        return this.idle(inbox.fence);
       case 'leave':
-        return this.deps.mailbox.exit(lease, next.reason);
+        return this.deps.mailbox.exit(inbox.fence, next.reason);
       case 'announce-limit':
         await writer.commit({ ...say, entries: [{ kind: 'engine', code: 'limit', text: LIMIT_REACHED }], park: 'no' });
         return false;
@@ -132,20 +132,26 @@ export class Activation {
       }
       case 'think':
       case 'use-tools':
-        return this.work(seat, lease, inbox, writer, next);
+        return this.work(seat, inbox, next);
     }
   }
 
   private async work(
     seat: Seat,
-    lease: Lease,
     inbox: Inbox,
-    writer: LedgerWriter,
     next: { kind: 'use-tools' } | { kind: 'think'; last: boolean },
   ): Promise<boolean> {
+    const writer = new LedgerWriter(this.deps.mailbox, inbox.fence, this.emitted);
     const controller = new AbortController();
     this.abort = (why) => controller.abort(new Interruption(why));
-    const common = { seat, sessionId: lease.sessionId, inbox, memory: this.memory, writer, signal: controller.signal };
+    const common = {
+      seat,
+      sessionId: this.job.sessionId,
+      inbox,
+      memory: this.memory,
+      writer,
+      signal: controller.signal,
+    };
     try {
       if (next.kind === 'think') {
         const receipt = await think(this.deps, { ...common, last: next.last });

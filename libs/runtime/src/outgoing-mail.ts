@@ -26,7 +26,7 @@ const sendArguments = z.object({
 export type Addressed = { ok: true; message: OutgoingMessage } | { ok: false; entry: SentEntry };
 
 /** Checks all that the engine can know before the commit; the mailbox checks the rest. Sends nothing. */
-export function address(call: ToolCall, seat: Seat, sessionId: string, step: number): Addressed {
+export function addressMessage(call: ToolCall, seat: Seat, sessionId: string, step: number): Addressed {
   const msgId = derivedMessageId(sessionId, seat.address, step, call.id);
   const read = readArguments(call.arguments);
   const parsed = read.ok ? sendArguments.safeParse(read.value) : undefined;

@@ -5,7 +5,7 @@ export interface Latch {
 }
 
 export function latch(): Latch {
-  let open = () => undefined as void;
+  let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
