@@ -118,6 +118,13 @@ test('an engine request and a request without tools get text', async () => {
   }
 });
 
+test('an engine sentence before a new task is no request', async () => {
+  const agent = new ChatAgent(model.baseUrl, 'ann', toolsFor(['lead'], ['lookup']));
+  agent.engine('A step could not be made, and the work on it was ended.');
+  agent.hear({ from: 'lead', type: 'task', content: 'Bake a cake' });
+  expect((await agent.step()).calls).toMatchObject([{ name: 'lookup' }]);
+});
+
 test('a plain chat, without an agent session, is answered', async () => {
   const response = await fetch(`${model.baseUrl}/chat/completions`, {
     method: 'POST',

@@ -34,7 +34,7 @@ export class Barriers {
         barrier.timedOut += 1;
         leave();
       }, hold.timeoutMs);
-
+      signal.addEventListener('abort', leave);
       barrier.held.add(leave);
       for (const arrived of barrier.arrivals) arrived();
       barrier.arrivals.clear();

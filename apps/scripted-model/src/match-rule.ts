@@ -24,7 +24,8 @@ export function matchRule(rule: Rule, situation: Situation): Bindings | undefine
   if (question) bindings.set('question', question);
   else if (asked) return undefined;
 
-  const engine = situation.fresh.find((item) => item.kind === 'engine' && (when.engine?.test(item.content) ?? true));
+  const last = situation.fresh.at(-1);
+  const engine = last?.kind === 'engine' && (when.engine?.test(last.content) ?? true) ? last : undefined;
   if (engine) bindings.set('engine', engine);
   else if (when.engine) return undefined;
 

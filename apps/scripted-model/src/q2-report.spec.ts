@@ -182,9 +182,9 @@ describe('the whole Q2 story', () => {
     try {
       const play = new TeamPlay(held.baseUrl, TEAM, TOOLS);
       const report = play.run(REQUEST);
-      await held.held('clarify-answer');
+      await held.held('answer');
       expect(play.story()).not.toContain('lead > alice: clarify_resp');
-      await fetch(`${held.url}/barriers/clarify-answer/release`, { method: 'POST' });
+      await fetch(`${held.url}/barriers/answer/release`, { method: 'POST' });
       expect(await report).toContain('## Risks');
     } finally {
       await held.close();

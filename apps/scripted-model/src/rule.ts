@@ -50,7 +50,7 @@ const when = z.strictObject({
   request: regex.optional(),
   /** An unanswered question; in templates `{{question}}`. */
   question: z.strictObject({ from: names.optional(), text: regex.optional() }).optional(),
-  /** On an engine sentence that came after the last answer; in templates `{{engine}}`. */
+  /** On an engine sentence, if nothing came after it; in templates `{{engine}}`. */
   engine: regex.optional(),
   /** A lead: a given task has no result. A sub-agent: its task is not reported. */
   open: z.boolean().optional(),

@@ -32,13 +32,14 @@ export interface Situation {
   steps: number;
 }
 
-const ADDRESS = /^Your address in this session: (.+)$/m;
+const ADDRESS = /^Your address in this session: (.+)$/gm;
 
 /** Reads a chat request as the situation of an agent of a Mailroom session. */
 export function readSituation(request: ChatRequest): Situation {
   const { messages } = request;
   const system = messages.find((message) => message.role === 'system' || message.role === 'developer')?.content ?? '';
-  const agent = ADDRESS.exec(system)?.[1]?.trim() ?? '';
+  // The engine's part of the prompt comes after the agent's own, which may say anything.
+  const agent = [...system.matchAll(ADDRESS)].at(-1)?.[1]?.trim() ?? '';
   const role = agent === '' ? 'other' : agent === 'lead' ? 'lead' : 'sub-agent';
   const history = readTimeline(messages);
   const facts = readFacts(messages);

@@ -30,11 +30,10 @@ export function timelineItem(known: Known): Item {
   return { ...empty, late: false, ...known };
 }
 
-const INBOX = /<inbox>([\s\S]*?)<\/inbox>/g;
+const BLOCK = /<inbox>([\s\S]*?)<\/inbox>|<engine>([\s\S]*?)<\/engine>|<facts>[\s\S]*?<\/facts>/g;
 const MESSAGE = /<message ([^>]*)>([\s\S]*?)<\/message>/g;
 const ATTRIBUTE = /(\w+)="([^"]*)"/g;
 const CONTEXT = /\n?<context>\n?([\s\S]*?)\n?<\/context>\s*$/;
-const ENGINE = /<engine>([\s\S]*?)<\/engine>/g;
 const FACTS = /<facts>([\s\S]*?)<\/facts>/g;
 const QUEUED = /queued for .+ as (msg_[0-9a-f]{12})/;
 
@@ -66,11 +65,12 @@ export function readFacts(messages: ChatRequest['messages']): string | undefined
 
 function readUser(text: string, at: number): Item[] {
   const items: Item[] = [];
-  for (const [, block = ''] of text.matchAll(INBOX))
-    for (const [, attributes = '', body = ''] of block.matchAll(MESSAGE)) items.push(readMail(attributes, body, at));
-  for (const [, sentence = ''] of text.matchAll(ENGINE))
-    items.push(timelineItem({ kind: 'engine', at, name: 'engine', content: sentence.trim() }));
-  const rest = text.replace(INBOX, '').replace(ENGINE, '').replace(FACTS, '').trim();
+  for (const [, inbox = '', sentence] of text.matchAll(BLOCK)) {
+    for (const [, attributes = '', body = ''] of inbox.matchAll(MESSAGE)) items.push(readMail(attributes, body, at));
+    if (sentence !== undefined)
+      items.push(timelineItem({ kind: 'engine', at, name: 'engine', content: sentence.trim() }));
+  }
+  const rest = text.replace(BLOCK, '').trim();
   // A plain chat, without Mailroom in between, has its request as bare text.
   if (rest && items.length === 0)
     items.push(timelineItem({ kind: 'got', at, name: 'task', from: 'user', content: rest }));

@@ -139,12 +139,10 @@ test('R17: a result that comes after its task was closed is kept as late, wakes 
         { text: 'end' },
         (request) => ({ text: `late: ${textOf(request).includes('late="true"')}` }),
       ],
+      alice: [{ text: 'x', after: held.opened }],
     }),
   });
-  harness.holdActivations = true;
   const first = await harness.ask('go');
-  harness.holdActivations = false;
-  harness.activate(harness.held[0] as never);
   await harness.until(({ event, data }) => event === 'rs' && data.status === 'waiting');
   const [task] = (await harness.reader.detail('default', harness.sessionId))?.openTasks ?? [];
   await harness.mailbox.cancelAgent(harness.sessionId, 'alice', 'too slow');
