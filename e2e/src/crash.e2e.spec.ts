@@ -62,7 +62,7 @@ test('a worker that is asked to stop hands its agents over and is gone in second
   const host = String(seen.find(({ event, agentId }) => event === 'as' && agentId === 'alice')?.data.host);
   const exit = await stack.workers.find(({ name }) => host.startsWith(name))?.stop();
   expect(exit).toEqual({ code: 0, signal: null });
-  await model(stack, 'POST', '/barriers/clarify-answer/release');
+  await model(stack, 'POST', '/barriers/answer/release');
   const events = await eventsUntil(url, id, isDone);
   expect(summary(events)).toMatchObject({ done: { status: 'completed' }, ...undisturbed });
   expect(events.filter(({ event, agentId }) => event === 'ax' && agentId === 'alice').map(({ data }) => data.reason)).toEqual(['released', 'completed']);

@@ -26,7 +26,7 @@ describe('the life of a team', () => {
     await eventsUntil(other, sessionId, ({ event, agentId, data }) => event === 'ax' && agentId === 'alice' && data.reason === 'idle_timeout');
     await stack.startWorker();
     await stack.workers[0]?.stop();
-    await model(stack, 'POST', '/barriers/clarify-answer/release');
+    await model(stack, 'POST', '/barriers/answer/release');
     events = await eventsUntil(other, sessionId, isDone);
   }, 90_000);
   afterAll(() => stack.stop());
