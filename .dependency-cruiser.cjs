@@ -61,7 +61,7 @@ module.exports = {
         'Another project is imported by its name (@mailroom/…), which leads to its index, never by a path into it.',
       severity: 'error',
       from: { path: '^((?:libs|apps)/[^/]+|tools|e2e)/' },
-      to: { path: '^(libs|apps|tools|e2e)/', pathNot: ['^$1/', '/src/index\\.ts$'] },
+      to: { path: '^(libs|apps|tools|e2e)/', pathNot: ['^$1/', '/src/(?:testing/)?index\\.ts$'] },
     },
     {
       name: 'no-spec-in-product-code',

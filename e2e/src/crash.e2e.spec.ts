@@ -22,7 +22,10 @@ function rulesThatHold(when: string, name: string): string {
 const summary = (events: SessionEvent[]) => ({
   done: events.at(-1)?.data,
   chains: [...new Set(chains(messagesOf(events)))].sort(),
-  results: messagesOf(events).filter(({ type }) => type === 'result').map(({ from, status }) => `${from} ${status}`).sort(),
+  results: messagesOf(events)
+    .filter(({ type }) => type === 'result')
+    .map(({ from, status }) => `${from} ${status}`)
+    .sort(),
 });
 
 const undisturbed = {
@@ -30,7 +33,10 @@ const undisturbed = {
 };
 
 test('a worker that is killed in the middle of a step changes nothing of how the run ends', async () => {
-  stack = await storyStack({ workers: 1, modelEnv: { RULES: rulesThatHold('{ agent: alice, has: [{ got: clarify_resp }] }', 'mid-step') } });
+  stack = await storyStack({
+    workers: 1,
+    modelEnv: { RULES: rulesThatHold('{ agent: alice, has: [{ got: clarify_resp }] }', 'mid-step') },
+  });
   const url = stack.gateways[0]?.url ?? '';
   const { id } = await new SessionClient(url).open('coordinator', REQUEST);
   await heldAt('mid-step');
@@ -38,8 +44,13 @@ test('a worker that is killed in the middle of a step changes nothing of how the
   await stack.startWorker();
   await model(stack, 'POST', '/barriers/mid-step/release');
   const events = await eventsUntil(url, id, isDone);
-  expect(summary(events)).toMatchObject({ done: { status: 'completed', text: expect.stringContaining('## Risks') }, ...undisturbed });
-  expect(events.filter(({ event, data }) => event === 'ax' && data.reason === 'lost').map(({ agentId }) => agentId)).toContain('alice');
+  expect(summary(events)).toMatchObject({
+    done: { status: 'completed', text: expect.stringContaining('## Risks') },
+    ...undisturbed,
+  });
+  expect(
+    events.filter(({ event, data }) => event === 'ax' && data.reason === 'lost').map(({ agentId }) => agentId),
+  ).toContain('alice');
 }, 90_000);
 
 test('a gateway that is killed while the lead waits changes nothing of how the run ends', async () => {
@@ -51,7 +62,10 @@ test('a gateway that is killed while the lead waits changes nothing of how the r
   const { url } = await stack.startGateway();
   await model(stack, 'POST', '/barriers/bob-held/release');
   const events = await eventsUntil(url, id, isDone);
-  expect(summary(events)).toMatchObject({ done: { status: 'completed', text: expect.stringContaining('## Risks') }, ...undisturbed });
+  expect(summary(events)).toMatchObject({
+    done: { status: 'completed', text: expect.stringContaining('## Risks') },
+    ...undisturbed,
+  });
 }, 90_000);
 
 test('a worker that is asked to stop hands its agents over and is gone in seconds, and no task fails', async () => {
@@ -65,7 +79,9 @@ test('a worker that is asked to stop hands its agents over and is gone in second
   await model(stack, 'POST', '/barriers/answer/release');
   const events = await eventsUntil(url, id, isDone);
   expect(summary(events)).toMatchObject({ done: { status: 'completed' }, ...undisturbed });
-  expect(events.filter(({ event, agentId }) => event === 'ax' && agentId === 'alice').map(({ data }) => data.reason)).toEqual(['released', 'completed']);
+  expect(
+    events.filter(({ event, agentId }) => event === 'ax' && agentId === 'alice').map(({ data }) => data.reason),
+  ).toEqual(['released', 'completed']);
 }, 90_000);
 
 /** Resolves when an answer is held at the barrier. */

@@ -23,7 +23,11 @@ describe('the life of a team', () => {
     second = other;
     const client = new SessionClient(first);
     ({ id: sessionId } = await client.open('coordinator', REQUEST));
-    await eventsUntil(other, sessionId, ({ event, agentId, data }) => event === 'ax' && agentId === 'alice' && data.reason === 'idle_timeout');
+    await eventsUntil(
+      other,
+      sessionId,
+      ({ event, agentId, data }) => event === 'ax' && agentId === 'alice' && data.reason === 'idle_timeout',
+    );
     await stack.startWorker();
     await stack.workers[0]?.stop();
     await model(stack, 'POST', '/barriers/answer/release');
@@ -50,7 +54,13 @@ describe('the life of a team', () => {
 
   test('R11: bob exits as completed, alice by the idle limit with her task open, and later as completed', () => {
     const exits = events.filter(({ event }) => event === 'ax').map(({ agentId, data }) => `${agentId} ${data.reason}`);
-    expect(exits).toEqual(['bob completed', 'alice idle_timeout', 'alice completed', 'reporter completed', 'reporter completed']);
+    expect(exits).toEqual([
+      'bob completed',
+      'alice idle_timeout',
+      'alice completed',
+      'reporter completed',
+      'reporter completed',
+    ]);
   });
 
   test('the answer loads alice on another worker with her memory', () => {
@@ -99,7 +109,9 @@ describe('the life of a team', () => {
       const rest = await eventsUntil(stack.gateways[0]?.url ?? '', sessionId, isDone, ids[cut]);
       expect(rest.map(({ id }) => id)).toEqual(ids.slice(cut + 1));
     }
-    const page = (await (await fetch(`${second}/api/v1/sessions/${sessionId}/events/log?limit=1000`)).json()) as { events: SessionEvent[] };
+    const page = (await (await fetch(`${second}/api/v1/sessions/${sessionId}/events/log?limit=1000`)).json()) as {
+      events: SessionEvent[];
+    };
     expect(page.events.slice(0, ids.length)).toEqual(events);
   });
 

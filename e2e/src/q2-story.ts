@@ -11,7 +11,10 @@ export function shippedRules(name: string): string {
 
 /** Short times where expiry is the subject; everything else as in production. */
 export function storyStack(options: StackOptions = {}): Promise<Stack> {
-  return startStack({ ...options, env: { REDIS_PREFIX: 'e2e', HEARTBEAT_TTL_MS: '3000', SWEEP_MS: '500', ...options.env } });
+  return startStack({
+    ...options,
+    env: { REDIS_PREFIX: 'e2e', HEARTBEAT_TTL_MS: '3000', SWEEP_MS: '500', ...options.env },
+  });
 }
 
 /** The events of a session until one matches, that one included; read from the gateway at `url`. */
@@ -23,7 +26,10 @@ export async function eventsUntil(
 ): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];
   const stop = new AbortController();
-  for await (const event of new SessionClient(url).events(sessionId, { signal: stop.signal, ...(after && { after }) })) {
+  for await (const event of new SessionClient(url).events(sessionId, {
+    signal: stop.signal,
+    ...(after && { after }),
+  })) {
     events.push(event);
     if (!matches(event)) continue;
     stop.abort();
@@ -36,7 +42,9 @@ export const isDone = (event: SessionEvent): boolean => event.event === 'done';
 
 /** Messages among events, as the seed writes them: who → whom and the type. */
 export function messagesOf(events: readonly SessionEvent[]): AgentMessage[] {
-  return events.filter(({ event }) => ['am', 'ar', 'ap', 'ac'].includes(event)).map(({ data }) => data as unknown as AgentMessage);
+  return events
+    .filter(({ event }) => ['am', 'ar', 'ap', 'ac'].includes(event))
+    .map(({ data }) => data as unknown as AgentMessage);
 }
 
 /** Each message with the chain of those that it answers: `task lead→alice < clarify alice→lead < …`, oldest first. */

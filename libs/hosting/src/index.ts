@@ -1,5 +1,7 @@
 export { ActivationQueue } from './activation-queue';
 export { AgentHost, type AgentHostOptions, type HostLoad } from './agent-host';
+export { FrameworkLogger } from './framework-logger';
+export { type Consumer, HostNode, type RequestDoor } from './host-node';
 export {
   AGENTS_PER_WORKER,
   JOB_OPTIONS,
@@ -9,4 +11,6 @@ export {
   workerOptions,
   workerSizes,
 } from './queue-options';
+export { runService, type Service, urlOf } from './run-service';
+export { type NodeSettings, nodeSettings, nodeVariables, readVariables, wholeNumber } from './settings';
 export { Sweeper, type SweeperOptions } from './sweeper';

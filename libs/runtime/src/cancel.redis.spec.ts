@@ -115,7 +115,7 @@ test('R19: a shutdown from the lead stops the agent without a model call and giv
     answer: story({
       lead: [
         { calls: [send('alice', 'task', 'one')] },
-        { after: undefined, calls: [send('alice', 'shutdown', 'stop'), wait] },
+        { calls: [send('alice', 'shutdown', 'stop'), wait] },
         { text: 'end' },
       ],
       alice: [{ text: 'x', after: never.opened }],

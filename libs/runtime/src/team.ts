@@ -3,7 +3,7 @@ import { LEAD, roleOf } from '@mailroom/contracts';
 import type { AgentDirectory, Claim } from '@mailroom/mailbox';
 
 /** One member as its colleagues know it. */
-export interface TeamMember {
+interface TeamMember {
   as: string;
   agent: string;
   description: string;

@@ -22,7 +22,7 @@ import {
 } from '@mailroom/mailbox';
 import type { z } from 'zod';
 import { Activation } from '../activation';
-import type { RunSettings } from '../run-deps';
+import type { RunDeps, RunSettings } from '../run-deps';
 import { type ModelRequestBody, ModelServer, type ScriptedAnswer } from './model-server';
 
 const SILENT: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -47,6 +47,8 @@ export class TeamHarness {
   /** While true, activations are only noted. */
   holdActivations = false;
   readonly held: ActivationJob[] = [];
+  /** Takes the place of the harness as host. */
+  process: ((job: ActivationJob) => Promise<void>) | undefined;
   readonly mailbox: RedisMailbox;
   readonly reader: SessionReader;
   readonly feed: EventFeed;
@@ -109,38 +111,42 @@ export class TeamHarness {
       this.held.push(job);
       return;
     }
-    const activation = new Activation(
-      {
-        mailbox: this.options.at ? this.watched(this.options.at) : this.mailbox,
-        notifications: {
-          onWake: (sessionId, agent, listener) =>
-            this.notifications.onWake(sessionId, agent, (wake) => {
-              if (!this.isDeaf) listener(wake);
-            }),
-        },
-        agents: this.agents,
-        model: new OpenAiModelClient({ baseUrl: this.model.url, apiKey: 'test', attempts: 1 }),
-        tools: new ToolRegistry([createCurrentTime() as Tool, ...(this.options.tools ?? [])]),
-        settings: {
-          model: 'scripted',
-          idleMs: 200,
-          modelSilenceMs: 5_000,
-          modelCallMs: 5_000,
-          toolMs: 2_000,
-          leaseMs: 60_000,
-          ...this.options.settings,
-        },
-        host: `host-${this.host++}`,
-        logger: SILENT,
-      },
-      job,
-    );
-    this.activations.add(activation);
-    const run = activation.run().finally(() => {
-      this.activations.delete(activation);
-      this.runs.delete(run);
-    });
+    const run = (this.process?.(job) ?? this.runAlone(job)).finally(() => this.runs.delete(run));
     this.runs.add(run);
+  }
+
+  /** What an activation needs; each call names another host. */
+  runDeps(): RunDeps {
+    return {
+      mailbox: this.options.at ? this.watched(this.options.at) : this.mailbox,
+      notifications: {
+        onWake: (sessionId, agent, listener) =>
+          this.notifications.onWake(sessionId, agent, (wake) => {
+            if (!this.isDeaf) listener(wake);
+          }),
+      },
+      agents: this.agents,
+      model: new OpenAiModelClient({ baseUrl: this.model.url, apiKey: 'test', attempts: 1 }),
+      tools: new ToolRegistry([createCurrentTime() as Tool, ...(this.options.tools ?? [])]),
+      settings: {
+        model: 'scripted',
+        idleMs: 200,
+        modelSilenceMs: 5_000,
+        modelCallMs: 5_000,
+        toolMs: 2_000,
+        leaseMs: 60_000,
+        ...this.options.settings,
+      },
+      host: `host-${this.host++}`,
+      logger: SILENT,
+    };
+  }
+
+  private async runAlone(job: ActivationJob): Promise<void> {
+    const activation = new Activation(this.runDeps(), job);
+    this.activations.add(activation);
+    await activation.run();
+    this.activations.delete(activation);
   }
 
   /** The mailbox, with the hook around the calls that an activation makes on its way to idle. */

@@ -1,0 +1,216 @@
+import { sampleTools, ToolRegistry } from '@mailroom/capabilities';
+import {
+  type ActivationJob,
+  activationJob,
+  LEAD_QUEUE,
+  LIMITS,
+  type Logger,
+  SUB_AGENT_QUEUE,
+  SWEEPER_QUEUE,
+  toAppError,
+} from '@mailroom/contracts';
+import { OpenAiModelClient } from '@mailroom/llm';
+import {
+  AgentDirectory,
+  checkStore,
+  connect,
+  DueIndex,
+  EventFeed,
+  type Mailbox,
+  Notifications,
+  RedisMailbox,
+  SessionReader,
+} from '@mailroom/mailbox';
+import { type Job, Queue, type Worker, type WorkerOptions } from 'bullmq';
+import { ActivationQueue } from './activation-queue';
+import { AgentHost } from './agent-host';
+import { queueOptions, queuePrefix, workerOptions, workerSizes } from './queue-options';
+import type { NodeSettings } from './settings';
+import { Sweeper } from './sweeper';
+
+/** How long agents may take to leave on shutdown before they are left to the sweeper. */
+const HAND_OVER_MS = 8_000;
+
+/** A BullMQ Worker that the app creates: for which queue, with which options, and what it does with a job. */
+export interface Consumer {
+  queue: string;
+  options: Omit<WorkerOptions, 'connection'>;
+  process(job: Job): Promise<void>;
+}
+
+/** What requests of people use: it fails at once while Redis is away. */
+export interface RequestDoor {
+  mailbox: Mailbox;
+  sessions: SessionReader;
+  events: EventFeed;
+  agents: AgentDirectory;
+}
+
+/**
+ * One process of a deployment, without its framework: connections, mailbox, queues, host and sweeper, made of one
+ * settings object. The app creates the BullMQ Workers of `consumers` and tells of them with `adopt`.
+ */
+export class HostNode {
+  readonly requests: RequestDoor;
+  /** Waits for Redis to come back instead of failing: for streams that last. */
+  readonly liveEvents: EventFeed;
+  readonly notifications: Notifications;
+  readonly host: AgentHost;
+  readonly queues: readonly Queue[];
+  readonly consumers: readonly Consumer[];
+  /** Names of the tools that agents of this process may use. */
+  readonly toolNames: readonly string[];
+  /** For the app's BullMQ Workers, with the prefix of their keys. */
+  readonly bullmq: { connection: ReturnType<typeof connect>; prefix: string };
+  private readonly connections: readonly ReturnType<typeof connect>[];
+  private readonly sweeper: Sweeper;
+  private readonly ticks: Queue;
+  private readonly workers = new Set<Worker>();
+  private isStopping = false;
+
+  /**
+   * Checks the store, connects, starts the heartbeat and the deployment's ticks.
+   * Throws `store_unavailable`, `store_version` or `misconfigured`.
+   */
+  static async start(
+    settings: NodeSettings,
+    seat: typeof LEAD_QUEUE | typeof SUB_AGENT_QUEUE,
+    logger: Logger,
+  ): Promise<HostNode> {
+    // Before the first queue is made: BullMQ connects at once, and tries for ever.
+    await checkStore(settings.redisUrl, settings.redisPrefix);
+    const node = new HostNode(settings, seat, logger);
+    await Promise.all(node.connections.filter(({ status }) => status === 'wait').map((redis) => redis.connect()));
+    await node.sweeper.schedule(node.ticks);
+    node.host.start();
+    return node;
+  }
+
+  private constructor(
+    private readonly settings: NodeSettings,
+    seat: typeof LEAD_QUEUE | typeof SUB_AGENT_QUEUE,
+    readonly logger: Logger,
+  ) {
+    const { host, redisUrl: url, redisPrefix: prefix } = settings;
+    const open = (use: string, mood: 'patient' | 'prompt') => connect({ url, name: `${host}-${use}`, mood });
+    const [loops, subscriber, jobs, people] = [
+      open('loops', 'patient'),
+      open('subscriber', 'patient'),
+      open('jobs', 'patient'),
+      open('requests', 'prompt'),
+    ];
+    this.connections = [loops, subscriber, jobs, people];
+    this.reportOutages(jobs);
+    this.bullmq = { connection: jobs, prefix: queuePrefix(prefix) };
+
+    const queue = (name: string) => {
+      const created = new Queue(name, { ...queueOptions(prefix), connection: jobs });
+      created.on('error', (error) => this.reportTrouble(name, error));
+      return created;
+    };
+    const [leads, subAgents] = [queue(LEAD_QUEUE), queue(SUB_AGENT_QUEUE)];
+    this.ticks = queue(SWEEPER_QUEUE);
+    this.queues = [leads, subAgents, this.ticks];
+    const activations = new ActivationQueue({ [LEAD_QUEUE]: leads, [SUB_AGENT_QUEUE]: subAgents }, logger);
+    const activate = (job: ActivationJob) => activations.enqueue(job);
+
+    this.notifications = new Notifications(subscriber, prefix);
+    this.liveEvents = new EventFeed(loops, this.notifications, prefix);
+    this.requests = {
+      mailbox: new RedisMailbox(people, { prefix, activate }),
+      sessions: new SessionReader(people, prefix),
+      events: new EventFeed(people, this.notifications, prefix),
+      agents: new AgentDirectory(people, prefix),
+    };
+    const mailbox = new RedisMailbox(loops, { prefix, activate });
+    const tools = new ToolRegistry(sampleTools(settings.documentsDir ? { documentsDir: settings.documentsDir } : {}));
+    this.toolNames = tools.names();
+    const { idleMs, modelSilenceMs, modelCallMs, leaseMs, model, capacity } = settings;
+    const deps = {
+      mailbox,
+      notifications: this.notifications,
+      agents: new AgentDirectory(loops, prefix),
+      model: new OpenAiModelClient(settings.openAi),
+      tools,
+      settings: { model, idleMs, modelSilenceMs, modelCallMs, leaseMs, toolMs: LIMITS.toolMs },
+      host,
+      logger,
+    };
+    this.host = new AgentHost(mailbox, deps, { capacity, leaseMs }, logger);
+    const times = { everyMs: settings.sweepMs, unclaimedMs: leaseMs };
+    this.sweeper = new Sweeper(new DueIndex(loops, { prefix, activate }), activations, times, logger);
+    this.consumers = [
+      ...workerSizes(capacity).map((size) => ({
+        queue: seat,
+        options: workerOptions(prefix, size),
+        process: (job: Job) => this.host.process(activationJob.parse(job.data)),
+      })),
+      { queue: SWEEPER_QUEUE, options: workerOptions(prefix, 1), process: () => this.sweeper.tick() },
+    ];
+  }
+
+  /** Notes a BullMQ Worker that consumes for this process. */
+  adopt(worker: Worker): void {
+    this.workers.add(worker);
+  }
+
+  /** False while Redis is away, for telling that apart from other failures. */
+  get isConnected(): boolean {
+    return this.connections.every(({ status }) => status === 'ready');
+  }
+
+  /** Logs an error of a consumer: BullMQ repeats an outage for each connection and attempt, the node tells it once. */
+  reportTrouble(queue: string, error: Error): void {
+    const isOutage = 'syscall' in error || !this.isConnected || this.isStopping;
+    this.logger[isOutage ? 'debug' : 'warn']({ queue, reason: error.message }, 'a consumer has trouble');
+  }
+
+  /** Why this process cannot do its work now; undefined when it can. */
+  async fault(): Promise<string | undefined> {
+    if (this.isStopping) return 'the process is stopping';
+    if (!this.isConnected) return 'Redis is away';
+    if ([...this.workers].some((worker) => !worker.isRunning())) return 'a consumer does not run';
+    try {
+      await checkStore(this.settings.redisUrl, this.settings.redisPrefix);
+      return undefined;
+    } catch (error) {
+      return toAppError(error).message;
+    }
+  }
+
+  /** Takes no more jobs and hands the agents over. After 8 s it leaves those that stay to the sweeper. */
+  async handOver(): Promise<void> {
+    this.isStopping = true;
+    // A worker that only paused would still take the next job, out of its waiting fetch. Closing waits for the agents that
+    // leave now; whoever closes it later waits for this.
+    for (const worker of this.workers) worker.close().catch(() => undefined);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.logger.warn({ ...this.host.load }, 'agents did not leave in time');
+        resolve();
+      }, HAND_OVER_MS);
+    });
+    await Promise.race([this.host.stop(), late]);
+    clearTimeout(timer);
+  }
+
+  /** Closes queues and connections; the app's Workers have to be closed before. */
+  async close(): Promise<void> {
+    await Promise.all(this.queues.map((queue) => queue.close()));
+    for (const redis of this.connections) redis.disconnect();
+  }
+
+  /** Once per outage; what fails meanwhile is told by those who wait for it. */
+  private reportOutages(redis: ReturnType<typeof connect>): void {
+    let isAway = false;
+    redis.on('close', () => {
+      if (!isAway && !this.isStopping) this.logger.warn({}, 'Redis is away');
+      isAway = true;
+    });
+    redis.on('ready', () => {
+      if (isAway) this.logger.info({}, 'Redis is back');
+      isAway = false;
+    });
+  }
+}

@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { AppError, LIMITS } from '@mailroom/contracts';
+import { z } from 'zod';
+
+const DAY_MS = 86_400_000;
+
+/** A variable that holds a whole number within bounds. */
+export function wholeNumber(min: number, max: number) {
+  const error = `has to be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, error)
+    .transform(Number)
+    .pipe(z.number().min(min, error).max(max, error));
+}
+
+const milliseconds = wholeNumber(1, DAY_MS);
+
+/** The variables that gateways and workers share; each app adds its own to this shape. */
+export const nodeVariables = {
+  HOST: z.string().default('127.0.0.1'),
+  PROCESS_NAME: z.string().max(64).optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\/./, 'has to begin with redis:// or rediss://')
+    .default('redis://127.0.0.1:6379'),
+  REDIS_PREFIX: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, 'has 1 to 64 of the letters a-z, A-Z, 0-9, "_", "." and "-"')
+    .default('mailroom'),
+  OPENAI_BASE_URL: z.string().default('http://127.0.0.1:4010/v1'),
+  OPENAI_API_KEY: z.string().default('scripted'),
+  OPENAI_MODEL: z.string().default('scripted'),
+  AGENTS_DIR: z.string().default('./agents'),
+  DOCUMENTS_DIR: z.string().optional(),
+  WORKER_CAPACITY: wholeNumber(1, 100_000).default(LIMITS.workerCapacity),
+  IDLE_TIMEOUT_MS: milliseconds.default(LIMITS.idleMs),
+  MODEL_SILENCE_MS: milliseconds.default(LIMITS.modelSilenceMs),
+  MODEL_CALL_MS: milliseconds.default(LIMITS.modelCallMs),
+  HEARTBEAT_TTL_MS: wholeNumber(100, DAY_MS).default(LIMITS.leaseMs),
+  SWEEP_MS: wholeNumber(50, DAY_MS).default(LIMITS.sweepMs),
+} as const;
+type NodeVariables = z.output<z.ZodObject<typeof nodeVariables>>;
+
+/** What a process that hosts agents has to know. Times are milliseconds. */
+export interface NodeSettings {
+  /** Names process and machine in events and logs. */
+  host: string;
+  redisUrl: string;
+  redisPrefix: string;
+  openAi: { baseUrl: string; apiKey: string };
+  /** Model of agents that name none. */
+  model: string;
+  /** The folder that the tool `lookup` searches; without one there is no such tool. */
+  documentsDir?: string;
+  /** Agents that the process hosts. */
+  capacity: number;
+  idleMs: number;
+  modelSilenceMs: number;
+  modelCallMs: number;
+  leaseMs: number;
+  sweepMs: number;
+}
+
+/** `app` names the process when PROCESS_NAME does not: `gateway-4711`. */
+export function nodeSettings(app: string, variables: NodeVariables): NodeSettings {
+  return {
+    host: `${variables.PROCESS_NAME ?? `${app}-${process.pid}`}@${hostname()}`,
+    redisUrl: variables.REDIS_URL,
+    redisPrefix: variables.REDIS_PREFIX,
+    openAi: { baseUrl: variables.OPENAI_BASE_URL, apiKey: variables.OPENAI_API_KEY },
+    model: variables.OPENAI_MODEL,
+    ...documentsOf(variables),
+    capacity: variables.WORKER_CAPACITY,
+    idleMs: variables.IDLE_TIMEOUT_MS,
+    modelSilenceMs: variables.MODEL_SILENCE_MS,
+    modelCallMs: variables.MODEL_CALL_MS,
+    leaseMs: variables.HEARTBEAT_TTL_MS,
+    sweepMs: variables.SWEEP_MS,
+  };
+}
+
+/** The folder that was named, else the one that lies beside the agents, if there is one. */
+function documentsOf({ DOCUMENTS_DIR, AGENTS_DIR }: NodeVariables): { documentsDir?: string } {
+  if (DOCUMENTS_DIR) return { documentsDir: DOCUMENTS_DIR };
+  const beside = join(AGENTS_DIR, 'documents');
+  return existsSync(beside) ? { documentsDir: beside } : {};
+}
+
+/**
+ * Reads an environment by a schema; an empty variable counts as absent. Throws `misconfigured` with one line that names
+ * each variable and what is wrong, without its value.
+ */
+export function readVariables<T extends z.ZodType>(schema: T, env: NodeJS.ProcessEnv): z.output<T> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  throw new AppError('misconfigured', faults.join('; '));
+}
