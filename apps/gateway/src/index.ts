@@ -1,0 +1,2 @@
+export { type GatewayConfig, readConfig } from './config';
+export { createGateway } from './create-gateway';

@@ -1,0 +1,2 @@
+export { readConfig, type WorkerConfig } from './config';
+export { createWorker } from './create-worker';
