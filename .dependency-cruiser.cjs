@@ -18,7 +18,7 @@ const ALLOWED = {
 
 /** Each vendor has one home; specs may use it to look from outside. */
 const VENDORS = {
-  ioredis: ['libs/mailbox', 'libs/hosting'],
+  ioredis: ['libs/mailbox'],
   bullmq: ['libs/hosting', 'apps/gateway', 'apps/worker'],
   openai: ['libs/llm'],
   '@nestjs': ['apps/gateway', 'apps/worker'],

@@ -8,6 +8,10 @@ export interface Environment {
   port: number;
   /** A real model; unset: the scripted one is started. */
   modelUrl: string | undefined;
+  /** The folder of the agents; unset: those that come with the project. */
+  agentsDir: string | undefined;
+  /** How much gateways and workers log; unset: warnings. */
+  logLevel: string | undefined;
   /** Whether to colour what goes to standard output. */
   color: boolean;
   /** The search path for programs. */
@@ -16,7 +20,8 @@ export interface Environment {
 
 /** @throws when PORT is no port */
 export function environment(): Environment {
-  const { REDIS_URL, TEST_REDIS_URL, PORT, OPENAI_BASE_URL, NO_COLOR, FORCE_COLOR, PATH } = process.env;
+  const { REDIS_URL, TEST_REDIS_URL, PORT, OPENAI_BASE_URL, AGENTS_DIR, LOG_LEVEL, NO_COLOR, FORCE_COLOR, PATH } =
+    process.env;
   const port = Number(PORT || 3000);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`PORT is not a port number: ${PORT}`);
   return {
@@ -24,6 +29,8 @@ export function environment(): Environment {
     testRedisUrl: TEST_REDIS_URL || undefined,
     port,
     modelUrl: OPENAI_BASE_URL || undefined,
+    agentsDir: AGENTS_DIR || undefined,
+    logLevel: LOG_LEVEL || undefined,
     color: !NO_COLOR && (Boolean(FORCE_COLOR) || process.stdout.isTTY === true),
     path: PATH ?? '',
   };

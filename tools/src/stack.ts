@@ -60,8 +60,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const shared = (): Record<string, string | undefined> => ({
     HOST: '127.0.0.1',
     REDIS_URL: redis.url,
-    AGENTS_DIR: resolve(ROOT, 'agents'),
-    LOG_LEVEL: 'warn',
+    AGENTS_DIR: environment().agentsDir ?? resolve(ROOT, 'agents'),
+    LOG_LEVEL: environment().logLevel ?? 'warn',
     ...(model && { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: 'scripted', OPENAI_MODEL: 'scripted' }),
     ...(options.modelUrl && { OPENAI_BASE_URL: options.modelUrl }),
     ...options.env,

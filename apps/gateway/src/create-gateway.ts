@@ -35,7 +35,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger): Prom
     app = await createApp(config, node, shutdown);
     await app.listen(config.port, config.address);
     const url = urlOf(app.getHttpServer());
-    logger.info({ url, host: config.node.host }, 'gateway listens');
+    logger.info({ url }, 'gateway listens');
     return { url, close };
   } catch (error) {
     await close();

@@ -37,7 +37,7 @@ export class SessionsController {
     const { id, leadAgentId, runId } = await this.sessions.open(space, body, idempotencyKey);
     response.setHeader('location', `/api/v1/sessions/${id}`);
     const run = runId === undefined ? undefined : await this.run({ space, sessionId: id, runId }, wait, left);
-    if (wait !== undefined && run && isSettled(run.status)) response.statusCode = 200;
+    if (wait !== undefined && run) response.statusCode = isSettled(run.status) ? 200 : 202;
     const { status } = await this.sessions.summary(space, id);
     return { id, status, leadAgentId, ...(run && { run }) };
   }

@@ -71,7 +71,7 @@ test('when the time of ?wait is over the answer has the run as it is, and the ru
   expect(status).toBe(202);
   expect(body).toMatchObject({ id: body.runId, status: 'running' });
   const opened = await post('?wait=1', { leadAgentId: 'solo', input: 'hold' });
-  expect(opened).toMatchObject({ status: 201, body: { run: { status: 'running' } } });
+  expect(opened).toMatchObject({ status: 202, body: { run: { status: 'running' } } });
   model.release('gate');
 });
 

@@ -23,7 +23,7 @@ export async function createWorker(config: WorkerConfig, logger: Logger): Promis
     app = await NestFactory.create(appModule(node), { logger: new FrameworkLogger(logger), abortOnError: false });
     await app.listen(config.port, config.address);
     const url = urlOf(app.getHttpServer());
-    logger.info({ url, host: config.node.host }, 'worker listens');
+    logger.info({ url }, 'worker listens');
     return { url, close };
   } catch (error) {
     await close();

@@ -1,6 +1,6 @@
 /**
  * The defaults of every limit, in one place. Times are milliseconds, sizes are UTF-8 bytes.
- * Each can be set by configuration; docs/rules.md names the rule behind each.
+ * Which of them a deployment, a session or an agent can set is in docs/configuration.md.
  */
 export const LIMITS = {
   /** Sub-agents that one lead may address (seed 000 §8). */

@@ -7,7 +7,6 @@ import {
   type Logger,
   SUB_AGENT_QUEUE,
   SWEEPER_QUEUE,
-  toAppError,
 } from '@mailroom/contracts';
 import { OpenAiModelClient } from '@mailroom/llm';
 import {
@@ -62,6 +61,8 @@ export class HostNode {
   readonly toolNames: readonly string[];
   /** For the app's BullMQ Workers, with the prefix of their keys. */
   readonly bullmq: { connection: ReturnType<typeof connect>; prefix: string };
+  /** The connection for what people ask. */
+  private readonly people: ReturnType<typeof connect>;
   private readonly connections: readonly ReturnType<typeof connect>[];
   private readonly sweeper: Sweeper;
   private readonly ticks: Queue;
@@ -87,7 +88,7 @@ export class HostNode {
   }
 
   private constructor(
-    private readonly settings: NodeSettings,
+    settings: NodeSettings,
     seat: typeof LEAD_QUEUE | typeof SUB_AGENT_QUEUE,
     readonly logger: Logger,
   ) {
@@ -99,6 +100,7 @@ export class HostNode {
       open('jobs', 'patient'),
       open('requests', 'prompt'),
     ];
+    this.people = people;
     this.connections = [loops, subscriber, jobs, people];
     this.reportOutages(jobs);
     this.bullmq = { connection: jobs, prefix: queuePrefix(prefix) };
@@ -170,12 +172,10 @@ export class HostNode {
     if (this.isStopping) return 'the process is stopping';
     if (!this.isConnected) return 'Redis is away';
     if ([...this.workers].some((worker) => !worker.isRunning())) return 'a consumer does not run';
-    try {
-      await checkStore(this.settings.redisUrl, this.settings.redisPrefix);
-      return undefined;
-    } catch (error) {
-      return toAppError(error).message;
-    }
+    return this.people.ping().then(
+      () => undefined,
+      () => 'Redis does not answer',
+    );
   }
 
   /** Takes no more jobs and hands the agents over. After 8 s it leaves those that stay to the sweeper. */
