@@ -48,7 +48,8 @@ export async function checkStore(url: string, prefix: string): Promise<void> {
   try {
     await probe.connect();
   } catch (cause) {
-    probe.disconnect();
+    // Disconnecting what has ended keeps the process alive for two seconds.
+    if (probe.status !== 'end') probe.disconnect();
     throw new AppError(
       'store_unavailable',
       `no Redis at ${withoutSecrets(url)}: start one (for example "npm start" starts its own) or set REDIS_URL`,

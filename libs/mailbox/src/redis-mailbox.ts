@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, type ExitReason, LIMITS, type SendCode } from '@mailroom/contracts';
 import type { Redis } from 'ioredis';
 import { parseInbox } from './inbox';
@@ -20,6 +21,9 @@ const SETTINGS: SessionSettings = {
   strikes: LIMITS.strikes,
   wakeOn: 'each',
 };
+
+/** By the numbers with which `renew-leases.lua` replies. */
+const LEASE_STATES = ['quiet', 'work', 'lost'] as const;
 
 interface Reply {
   code: string;
@@ -95,7 +99,7 @@ export class RedisMailbox implements Mailbox {
   }
 
   async readInbox(lease: Lease, known: number): Promise<Inbox> {
-    const args = [...leaseArgs(lease), known, LIMITS.drainBytes];
+    const args = [...leaseArgs(lease), known, LIMITS.drainBytes, requestId()];
     const [head, entries, messages] = (await this.scripts.run('drain', this.sessionKeys(lease.sessionId), args)) as [
       string,
       string[],
@@ -163,25 +167,27 @@ export class RedisMailbox implements Mailbox {
         const triples = group.flatMap((lease) => [lease.sessionId, lease.agent, lease.token]);
         const args = [`${this.keys.prefix}:agent:${slot}:`, leaseMs, ...triples];
         const replies = (await this.scripts.run('renew-leases', [this.keys.due(slot)], args)) as number[];
-        group.forEach((lease, i) => states.set(lease, (['quiet', 'work', 'lost'] as const)[replies[i] ?? 2] ?? 'lost'));
+        group.forEach((lease, i) => {
+          states.set(lease, LEASE_STATES[replies[i] ?? 2] ?? 'lost');
+        });
       }),
     );
     return leases.map((lease) => states.get(lease) ?? 'lost');
   }
 
   async cancelRun(sessionId: string, reason: string): Promise<string | undefined> {
-    const reply = await this.run<Reply & { runId?: string }>('cancel', sessionId, ['', reason]);
+    const reply = await this.run<Reply & { runId?: string }>('cancel', sessionId, ['', reason, requestId()]);
     if (reply.code === 'session_closed') throw refusal('session_closed');
     return reply.code === 'ok' ? reply.runId : undefined;
   }
 
   async cancelAgent(sessionId: string, agent: string, reason: string): Promise<void> {
-    const reply = await this.run<Reply>('cancel', sessionId, [agent, reason]);
+    const reply = await this.run<Reply>('cancel', sessionId, [agent, reason, requestId()]);
     if (reply.code === 'session_closed' || reply.code === 'unknown_recipient') throw refusal(reply.code);
   }
 
   async closeSession(sessionId: string): Promise<boolean> {
-    const reply = await this.run<Reply>('close-session', sessionId, [LIMITS.keepMs]);
+    const reply = await this.run<Reply>('close-session', sessionId, [LIMITS.keepMs, requestId()]);
     return reply.code === 'ok';
   }
 
@@ -198,6 +204,11 @@ export class RedisMailbox implements Mailbox {
     for (const [agent, epoch] of reply.activate ?? []) this.options.activate({ sessionId, agent, epoch });
     return reply;
   }
+}
+
+/** Tells a command that is sent again, because its reply was lost, from a new one. */
+function requestId(): string {
+  return randomBytes(6).toString('hex');
 }
 
 function leaseArgs(lease: Lease): (string | number)[] {

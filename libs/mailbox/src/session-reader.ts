@@ -87,7 +87,7 @@ export class SessionReader {
       id: runId,
       status: fields.status as RunStatus,
       ...(fields.reason && { reason: fields.reason }),
-      ...(fields.output && { output: (JSON.parse(fields.output) as { text: string }).text }),
+      ...(fields.answer && { output: (JSON.parse(fields.answer) as { text: string }).text }),
       usage: toSpending(fields),
       startedAt: isoTime(fields.startedAt ?? 0),
       ...(fields.endedAt && { endedAt: isoTime(fields.endedAt) }),

@@ -12,7 +12,7 @@ if not isResent then
     return cjson.encode({ code = 'stale' })
   end
   local loads = num(fields.loads)
-  setAgent(name, 'st', 'loaded', 'token', ARGV[3], 'host', ARGV[4], 'did', 0, 'emitted', 0, 'leave', '', 'loads', loads + 1)
+  setAgent(name, 'st', 'loaded', 'token', ARGV[3], 'host', ARGV[4], 'did', 0, 'emitted', 0, 'leave', '', 'bye', '', 'loads', loads + 1)
   notDue(name, 'job')
   due(name, 'lease', now + num(ARGV[5]))
   if name ~= 'lead' then

@@ -1,21 +1,20 @@
 #!lua flags=allow-oom
 -- Ends a session: cancels its run, unloads its agents, and lets its keys expire.
 -- KEYS[1] session hash  KEYS[2] due index
--- ARGV[1] milliseconds that the keys stay readable
--- Replies {code: 'ok' | 'session_closed'}
+-- ARGV[1] milliseconds that the keys stay readable  ARGV[2] id of the request
+-- Replies {code: 'ok' | 'session_closed' by another request}
 -- @include session
 -- @include outbox
 -- @include activation
 -- @include deliver
 -- @include run
-if session.status ~= 'open' then return cjson.encode({ code = 'session_closed' }) end
+if session.status ~= 'open' then return cjson.encode({ code = session.closedBy == ARGV[2] and 'ok' or 'session_closed' }) end
 setSession('cancel', num(session.cancel) + 1)
-if runIsOn() then
-  cancelTasks('Cancelled: the session ended.', true)
-  silence('lead', 'shutdown')
-  settleRun('cancelled', 'session_ended', '{"text":""}')
-end
+cancelTeam('Cancelled: the session ended.', true)
+silence('lead', 'shutdown')
+if runIsOn() then settleRun('cancelled', 'session_ended', '{"text":""}') end
 setSession('status', 'closed')
+setSession('closedBy', ARGV[2])
 local kinds = { 'events', 'ledger', 'messages', 'tasks', 'closed', 'questions', 'runs', 'dead' }
 for _, name in ipairs(members()) do
   if agent(name).st == 'loaded' then

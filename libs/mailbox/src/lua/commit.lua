@@ -42,7 +42,7 @@ end
 local refused, asked, reported = false, false, false
 for _, send in ipairs(plan.sends) do
   local code, detail = deliver({ id = send.id, from = name, to = send.to, type = send.type, inReplyTo = send.inReplyTo,
-    status = send.type == 'result' and 'ok' or nil, body = body() })
+    body = body() })
   remember(name, cjson.encode({ kind = 'sent', callId = send.callId, code = code, msgId = send.id, to = send.to,
     type = send.type, detail = detail }))
   if code == 'ok' then
@@ -68,6 +68,8 @@ else
   local isDone = asked or (reported and #tasksOf(name) == 0)
   local parks = plan.final or plan.settle or plan.park == 'yes' or (plan.park == 'if_done' and isDone)
   setAgent(name, 'tail', parks and not refused and 'idle' or 'model')
+  -- What failed has used its model call up.
+  if (plan.final or plan.settle) and not plan.step then setAgent(name, 'reserved', 0) end
 end
 
 -- A text without tool calls is the result of every open task that was read, or answers a peer (R10).
@@ -79,11 +81,13 @@ local function finish(final, text)
       body = text, engine = true })
   elseif #done > 0 then
     for _, id in ipairs(done) do engineResult(id, final.status, text) end
+    setSession('quiet', 0)
   else
     local peers = pick(openQuestions(), function(q) return q.st == 'open' and q.to == name and q.read end)
     if peers[1] then
       deliver({ id = derivedId('reply', peers[1]), from = name, to = questions[peers[1]].from, type = 'clarify_resp',
         inReplyTo = peers[1], body = text, engine = true })
+      setSession('quiet', 0)
     end
   end
 end
@@ -93,7 +97,7 @@ if plan.final then finish(plan.final, body()) end
 if plan.settle and runIsOn() then
   local text = body()
   if plan.settle.force then
-    cancelTasks('Cancelled: the run ended.', true)
+    cancelTeam('Cancelled: the run ended.', true)
     settled = true
   else
     settled = next(openTasks()) == nil and num(fields.wake) == 0

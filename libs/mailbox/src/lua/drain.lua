@@ -3,7 +3,7 @@
 -- on. Running it twice moves and reserves once, and returns the same entries.
 -- KEYS[1] session hash  KEYS[2] due index
 -- ARGV[1] agent  ARGV[2] epoch  ARGV[3] token  ARGV[4] journal entries that the host already holds
--- ARGV[5] bytes of mail to move at most
+-- ARGV[5] bytes of mail to move at most  ARGV[6] id of the request: the same one again is the same try of a step
 -- Replies [{code: 'ok' | 'lost' | 'closed', n, tail, work, waitMs?, sessionCancel, agentCancel, leave?, run?, final?, step, tries,
 --   calls, tasks: {id: record}, questions: {id: record}, states: {agent: [state, tail]}, activate?}, [entry…], [message…]]
 -- @include session
@@ -51,21 +51,24 @@ local function moveMail()
   if #ids == 0 then return end
   remember(name, cjson.encode({ kind = 'mail', ids = ids }))
   setAgent(name, 'wake', num(fields.wake) - wakes, 'urgent', num(fields.urgent) - urgent, 'wakeAt', now,
-    'tail', (wanted or fields.tail == 'model') and 'model' or 'idle')
+    'tail', (wanted or fields.tail == 'model') and 'model' or 'idle', 'leave', not wanted and fields.leave or '')
   redis.call('LTRIM', key('mailbox', name), #ids, -1)
 end
 
 -- One model call per step, counted before it is made (R21). A step that is tried again is not counted again.
 local function reserve()
   local step = num(fields.step) + 1
-  if num(fields.reserved) == step then return setAgent(name, 'tries', num(fields.tries) + 1) end
+  if num(fields.reserved) == step then
+    if fields.look ~= ARGV[6] then setAgent(name, 'tries', num(fields.tries) + 1, 'look', ARGV[6]) end
+    return
+  end
   if num(session.calls) >= num(session.callLimit) and not (name == 'lead' and isEnding()) then
     conclude('budget_calls')
     if name ~= 'lead' then return setAgent(name, 'tail', 'idle') end
     moveMail()
   end
   setSession('calls', num(session.calls) + 1)
-  setAgent(name, 'reserved', step, 'tries', 1)
+  setAgent(name, 'reserved', step, 'tries', 1, 'look', ARGV[6])
 end
 
 local waitMs = 0

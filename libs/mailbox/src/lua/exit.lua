@@ -9,10 +9,12 @@
 -- @include deliver
 -- @include run
 local name, fields = ARGV[1], agent(ARGV[1])
-if fields.st ~= 'loaded' and fields.token == ARGV[3] then return cjson.encode({ code = 'ok' }) end
+if fields.token == ARGV[3] and fields.bye ~= '' then return fields.bye end
 local fenced = fence(name, ARGV[2], ARGV[3])
 if fenced ~= 'ok' then return cjson.encode({ code = fenced }) end
 if hasWork(name) then return cjson.encode({ code = 'work' }) end
 leave(name, ARGV[4])
 checkQuiescence()
-return answer({ code = 'ok' })
+local reply = answer({ code = 'ok' })
+setAgent(name, 'bye', reply)
+return reply

@@ -9,18 +9,11 @@
 -- @include deliver
 -- @include run
 local name, fields = ARGV[1], agent(ARGV[1])
-if fields.st ~= 'loaded' and fields.token == ARGV[3] then
-  if fields.st == 'scheduled' then activations[1] = { name, num(fields.epoch) } end
-  return answer({ code = 'ok' })
-end
+if fields.token == ARGV[3] and fields.bye ~= '' then return fields.bye end
 local fenced = fence(name, ARGV[2], ARGV[3])
 if fenced ~= 'ok' then return cjson.encode({ code = fenced }) end
-if hasWork(name) then
-  if name ~= 'lead' then event('ax', name, cjson.encode({ host = fields.host, epoch = num(fields.epoch), reason = ARGV[4] })) end
-  notDue(name, 'lease')
-  if ARGV[4] ~= 'error' or not strike(name) then activate(name) end
-else
-  leave(name, ARGV[4])
-end
+handOver(name, ARGV[4], ARGV[4] == 'error')
 checkQuiescence()
-return answer({ code = 'ok' })
+local reply = answer({ code = 'ok' })
+setAgent(name, 'bye', reply)
+return reply

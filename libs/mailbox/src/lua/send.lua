@@ -22,9 +22,8 @@ local fromUser = ARGV[2] == 'user'
 if fromUser then
   if runIsOn() and ARGV[8] == 'reject' then return cjson.encode({ code = 'run_busy', detail = { session.run } }) end
   if num(session.calls) >= num(session.callLimit) then return cjson.encode({ code = 'budget_spent' }) end
-  if redis.call('LLEN', key('mailbox', ARGV[3])) >= num(session.mailboxSize) then
-    return cjson.encode({ code = 'mailbox_full' })
-  end
+end
+local function takeInput()
   if not runIsOn() then
     setSession('run', ARGV[7])
     setSession('runStatus', 'queued')
@@ -34,6 +33,7 @@ if fromUser then
   end
   setSession('progressAt', now)
 end
-local code, detail = deliver({ id = ARGV[1], from = ARGV[2], to = ARGV[3], type = ARGV[4], inReplyTo = ARGV[5], body = ARGV[6] })
+local code, detail = deliver({ id = ARGV[1], from = ARGV[2], to = ARGV[3], type = ARGV[4], inReplyTo = ARGV[5],
+  body = ARGV[6], accepted = fromUser and takeInput or nil })
 if code ~= 'ok' then return answer({ code = code, detail = detail }) end
 return answer({ code = code, msgId = ARGV[1], seq = num(agent(ARGV[3]).seq), runId = session.run })

@@ -27,11 +27,8 @@ function fire.job()
 end
 
 function fire.lease()
-  notDue(name, 'lease')
-  if fields.st ~= 'loaded' then return end
-  if name ~= 'lead' then event('ax', name, cjson.encode({ host = fields.host, epoch = num(fields.epoch), reason = 'lost' })) end
-  setAgent(name, 'st', 'unloaded')
-  if not strike(name) and hasWork(name) then activate(name) end
+  if fields.st ~= 'loaded' then return notDue(name, 'lease') end
+  handOver(name, 'lost', true)
 end
 
 function fire.wait()
@@ -45,7 +42,7 @@ end
 function fire.clarify()
   notDue(name, 'clarify')
   for _, id in ipairs(pick(openQuestions(), function(q) return q.st == 'open' and q.from == name end)) do
-    local at = questions[id].at + num(session.clarifyMs)
+    local at = questions[id] and questions[id].at + num(session.clarifyMs) or 0
     if at > now then return due(name, 'clarify', at) end
     engineReply(id, NO_ANSWER)
   end

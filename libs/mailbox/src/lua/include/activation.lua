@@ -67,8 +67,8 @@ end
 -- 'ok', or why a write of the activation (epoch, token) is refused whole.
 local function fence(name, epoch, token)
   local fields = agent(name)
-  if fields.st ~= 'loaded' or fields.epoch ~= epoch or fields.token ~= token then return 'lost' end
   if session.status ~= 'open' then return 'closed' end
+  if fields.st ~= 'loaded' or fields.epoch ~= epoch or fields.token ~= token then return 'lost' end
   return 'ok'
 end
 

@@ -1,6 +1,20 @@
 -- Puts one message into exactly one place: a mailbox, or the dead letters of an agent that is dead.
 local silence
 
+-- Who may send what to whom (R1); a sub-agent is 'sub'. What the engine makes is not asked.
+local SENDABLE = {
+  ['user>lead'] = { task = true },
+  ['lead>sub'] = { task = true, revision = true, clarify_resp = true, shutdown = true },
+  ['sub>lead'] = { clarify = true, progress = true, result = true },
+  ['sub>sub'] = { clarify = true, clarify_resp = true, progress = true },
+}
+local SEAT = { user = 'user', lead = 'lead' }
+
+local function isSendable(m)
+  local types = SENDABLE[(SEAT[m.from] or 'sub') .. '>' .. (SEAT[m.to] or 'sub')]
+  return types ~= nil and types[m.type] == true
+end
+
 -- The engine's fields of a stored message, or nil. Stored form: from|to|type|inReplyTo|root|run|seq, newline, JSON.
 local function ledger(id)
   local stored = redis.call('HGET', key('ledger'), id)
@@ -14,9 +28,10 @@ local function closedTask(id)
   return by, base
 end
 
--- The open task of `name` that a reference leads to; else nil, the root that it led to, and the open ones.
-local function taskOf(name, reference)
-  local mine = tasksOf(name)
+-- The open task of `name` that a reference leads to, or without one the only one; else nil, the root that the reference
+-- led to, and the open ones. An agent itself (`isOwn`) can only mean what it has read.
+local function taskOf(name, reference, isOwn)
+  local mine = pick(openTasks(), function(task) return task.to == name and (task.read or not isOwn) end)
   local root = reference and reference.root or ''
   if root ~= '' then
     local _, base = closedTask(root)
@@ -53,18 +68,20 @@ end
 
 function resolve.revision(m, reference)
   if isEnding() then return 'run_ending' end
-  local id, root = taskOf(m.to, reference)
+  local id, root, mine = taskOf(m.to, reference)
   if id then
     m.root = id
+    m.amends = id
     return nil
   end
+  if root == '' and #mine > 0 then return 'ambiguous_task', mine end
   local _, base = closedTask(root)
   m.root = m.id
   m.opens = base or root
 end
 
 function resolve.clarify(m, reference)
-  m.root = taskOf(m.from, reference) or (reference and reference.root) or ''
+  m.root = taskOf(m.from, reference, true) or (reference and reference.root) or ''
 end
 
 function resolve.clarify_resp(m, reference)
@@ -84,19 +101,20 @@ function resolve.clarify_resp(m, reference)
 end
 
 function resolve.progress(m, reference)
-  local id, root, mine = taskOf(m.from, reference)
+  local id, root, mine = taskOf(m.from, reference, true)
   m.root = id or (root ~= '' and root) or mine[#mine] or ''
 end
 
 function resolve.result(m, reference)
-  local id, root, mine = taskOf(m.from, reference)
+  m.status = m.status or 'ok'
+  local id, root, mine = taskOf(m.from, reference, not m.engine)
   if id then
     m.root = id
     m.inReplyTo = id
     m.closes = id
     return nil
   end
-  local by = root ~= '' and closedTask(root)
+  local by = root ~= '' and ledger(root).to == m.from and closedTask(root)
   if by == 'engine' then
     m.root = root
     m.late = true
@@ -127,29 +145,36 @@ local function bury(id, name, code)
   event('ae', name, cjson.encode({ code = code, message = 'moved to the dead letters', msgId = id }))
 end
 
--- Makes room by moving superseded progress away; the latest per task stays (R4).
-local function supersede(name)
-  local latest = {}
+-- Whether one more message fits. Superseded progress makes room if that helps; the latest per task stays (R4).
+local function hasRoom(name)
+  local size = num(session.mailboxSize)
+  if redis.call('LLEN', key('mailbox', name)) < size then return true end
   local mail = redis.call('LRANGE', key('mailbox', name), 0, -1)
+  local latest, superseded = {}, {}
   for i = #mail, 1, -1 do
     if string.sub(mail[i], 1, 1) == 'p' then
-      local id = string.sub(mail[i], 2)
-      local about = ledger(id)
+      local about = ledger(string.sub(mail[i], 2))
       local task = about.from .. '|' .. about.root
-      if latest[task] then
-        bury(id, name, 'superseded')
-        redis.call('LREM', key('mailbox', name), 1, mail[i])
-      end
+      if latest[task] then superseded[#superseded + 1] = about.id end
       latest[task] = true
     end
   end
+  if #mail - #superseded >= size then return false end
+  for i = #superseded, 1, -1 do
+    bury(superseded[i], name, 'superseded')
+    redis.call('LREM', key('mailbox', name), 1, 'p' .. superseded[i])
+  end
+  return true
 end
 
--- m: id, from, to, type, body (JSON object text) and, where they apply, inReplyTo, status, engine, mute.
--- Returns 'ok', or the code of a refusal and its detail; a refusal has written nothing.
+-- m: id, from, to, type, body (JSON object text) and, where they apply, inReplyTo, status, engine, mute, and `accepted`,
+-- called once nothing can refuse the message any more.
+-- Returns 'ok', or the code of a refusal and its detail; a refusal has written nothing, and neither has a known id (R3).
 local function deliver(m)
+  if ledger(m.id) then return 'ok' end
   if m.from == m.to then return 'self_addressed' end
   if not isMember(m.to) then return 'unknown_recipient' end
+  if not (m.engine or isSendable(m)) then return 'wrong_direction' end
   local reference
   if m.inReplyTo and m.inReplyTo ~= '' then
     reference = ledger(m.inReplyTo)
@@ -160,11 +185,8 @@ local function deliver(m)
   m.root = ''
   local refusal, detail = resolve[m.type](m, reference)
   if refusal then return refusal, detail end
-  if not m.engine and m.type ~= 'result' and m.type ~= 'shutdown' then
-    local size = num(session.mailboxSize)
-    if redis.call('LLEN', key('mailbox', m.to)) >= size then supersede(m.to) end
-    if redis.call('LLEN', key('mailbox', m.to)) >= size then return 'mailbox_full' end
-  end
+  if not (m.engine or m.type == 'result' or m.type == 'shutdown' or hasRoom(m.to)) then return 'mailbox_full' end
+  if m.accepted then m.accepted() end
 
   local recipient = agent(m.to)
   local seq = num(recipient.seq) + 1
@@ -181,6 +203,10 @@ local function deliver(m)
     openTasks()[m.id] = { to = m.to, run = session.run, at = now, no = count(), base = m.opens ~= '' and m.opens or nil }
     redis.call('HSET', key('tasks'), m.id, cjson.encode(tasks[m.id]))
   end
+  if m.amends then
+    tasks[m.amends].read = nil
+    redis.call('HSET', key('tasks'), m.amends, cjson.encode(tasks[m.amends]))
+  end
   if m.closes then
     local task = openTasks()[m.closes]
     local by = m.engine and m.status ~= 'ok' and m.status ~= 'partial' and 'engine' or 'agent'
@@ -188,7 +214,8 @@ local function deliver(m)
     redis.call('HDEL', key('tasks'), m.closes)
     tasks[m.closes] = nil
   elseif m.late then
-    redis.call('HSET', key('closed'), m.root, 'agent|' .. m.root)
+    local _, base = closedTask(m.root)
+    redis.call('HSET', key('closed'), m.root, 'agent|' .. base)
   end
   if m.type == 'result' then
     closeQuestions(m.from, nil, true)
@@ -198,7 +225,7 @@ local function deliver(m)
   if m.type == 'clarify' then
     openQuestions()[m.id] = { from = m.from, to = m.to, root = m.root, at = now, no = count(), st = 'open', ignored = 0 }
     redis.call('HSET', key('questions'), m.id, cjson.encode(questions[m.id]))
-    due(m.from, 'clarify', now + num(session.clarifyMs))
+    dueBy(m.from, 'clarify', now + num(session.clarifyMs))
   elseif m.type == 'progress' and openTasks()[m.root] then
     tasks[m.root].progress = m.id
     redis.call('HSET', key('tasks'), m.root, cjson.encode(tasks[m.root]))
@@ -242,8 +269,10 @@ local function engineResult(id, status, body, mute)
     status = status, body = body, engine = true, mute = mute })
 end
 
+-- Answers a question that is still open: an answer closes all earlier ones of the same agent.
 local function engineReply(questionId, text)
   local question = openQuestions()[questionId]
+  if not question or question.st ~= 'open' then return end
   deliver({ id = derivedId('reply', questionId), from = question.to, to = question.from, type = 'clarify_resp',
     inReplyTo = questionId, body = contentOf(text), engine = true })
 end

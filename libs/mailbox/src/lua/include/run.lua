@@ -21,13 +21,26 @@ local function setRunStatus(status)
   end
 end
 
--- Closes every open tool call and moves all mail to the journal without a model call; aborts what the agent does.
+-- Closes every open tool call, so that no history is ever invalid for a provider.
+local function closeCalls(name, outcome)
+  for _, call in ipairs(cjson.decode(agent(name).calls or '[]')) do
+    remember(name, cjson.encode({ kind = 'tool', callId = call, content = outcome, error = true }))
+    event('tr', name, cjson.encode({ toolCallId = call, outcome = outcome, error = true }))
+  end
+  setAgent(name, 'calls', '[]')
+end
+
+-- Answers what peers asked an agent that will not do it (R10).
+local function answerPeers(name)
+  for _, id in ipairs(pick(openQuestions(), function(q) return q.st == 'open' and q.to == name and name ~= 'lead' end)) do
+    engineReply(id, NO_ANSWER)
+  end
+end
+
+-- Moves all mail to the journal without a model call; aborts what the agent does.
 function silence(name, why)
   local fields = agent(name)
-  for _, call in ipairs(cjson.decode(fields.calls or '[]')) do
-    remember(name, cjson.encode({ kind = 'tool', callId = call, content = 'cancelled', error = true }))
-    event('tr', name, cjson.encode({ toolCallId = call, outcome = 'cancelled', error = true }))
-  end
+  closeCalls(name, 'cancelled')
   local mail = redis.call('LRANGE', key('mailbox', name), 0, -1)
   if #mail > 0 then
     local ids = {}
@@ -37,11 +50,13 @@ function silence(name, why)
   if #mail > 0 or fields.tail ~= 'idle' then
     remember(name, cjson.encode({ kind = 'engine', code = 'cancelled', text = 'What is unfinished above was cancelled. Do not go on with it.' }))
   end
-  setAgent(name, 'cancel', num(fields.cancel) + 1, 'calls', '[]', 'tail', 'idle', 'wake', 0, 'urgent', 0)
+  setAgent(name, 'cancel', num(fields.cancel) + 1, 'tail', 'idle', 'wake', 0, 'urgent', 0, 'reserved', 0)
   redis.call('DEL', key('mailbox', name))
   if why == 'shutdown' then
     for _, id in ipairs(tasksOf(name)) do engineResult(id, 'cancelled', contentOf('Shut down by the lead.')) end
   end
+  closeQuestions(name, nil, true)
+  answerPeers(name)
   if fields.st == 'scheduled' then
     setAgent(name, 'st', 'unloaded')
     notDue(name, 'job')
@@ -51,13 +66,17 @@ function silence(name, why)
   end
 end
 
--- Cancels all open tasks; `mute` results are stored but wake nobody.
-local function cancelTasks(text, mute)
+-- Stops the whole team and cancels all open tasks; `mute` results are stored but wake nobody.
+local function cancelTeam(text, mute)
   local busy = {}
-  for _, id in ipairs(pick(openTasks(), function() return true end)) do
-    busy[tasks[id].to] = true
-    engineResult(id, 'cancelled', contentOf(text), mute)
+  for _, name in ipairs(members()) do
+    if name ~= 'lead' then
+      closeQuestions(name, nil, true)
+      local state = agent(name).st
+      busy[name] = state == 'loaded' or state == 'scheduled' or hasWork(name) or #tasksOf(name) > 0
+    end
   end
+  for _, id in ipairs(pick(openTasks(), function() return true end)) do engineResult(id, 'cancelled', contentOf(text), mute) end
   for _, name in ipairs(members()) do
     if busy[name] then silence(name, 'cancelled') end
   end
@@ -65,7 +84,7 @@ end
 
 -- Ends the run. `body` is the JSON object text {"text": …}.
 local function settleRun(status, reason, body)
-  redis.call('HSET', key('run', session.run), 'status', status, 'reason', reason, 'output', body, 'endedAt', now)
+  redis.call('HSET', key('run', session.run), 'status', status, 'reason', reason, 'answer', body, 'endedAt', now)
   local head = { status = status, reason = reason ~= '' and reason or nil }
   event('rs', 'lead', cjson.encode(head))
   event('done', 'lead', splice(head, body))
@@ -85,7 +104,7 @@ end
 local function conclude(reason)
   if isEnding() or not runIsOn() then return end
   setSession('final', reason)
-  cancelTasks(CONCLUDED[reason], false)
+  cancelTeam(CONCLUDED[reason], false)
   if agent('lead').tail == 'idle' then setAgent('lead', 'tail', 'model') end
   wake('lead')
 end
@@ -93,9 +112,12 @@ end
 -- A question that the lead parks over twice is answered by the engine (R15).
 local function countIgnored()
   for _, id in ipairs(pick(openQuestions(), function(q) return q.st == 'open' and q.to == 'lead' and q.read end)) do
-    questions[id].ignored = questions[id].ignored + 1
-    redis.call('HSET', key('questions'), id, cjson.encode(questions[id]))
-    if questions[id].ignored >= 2 then engineReply(id, NO_ANSWER) end
+    local question = questions[id]
+    if question then
+      question.ignored = question.ignored + 1
+      redis.call('HSET', key('questions'), id, cjson.encode(question))
+      if question.ignored >= 2 then engineReply(id, NO_ANSWER) end
+    end
   end
 end
 
@@ -113,12 +135,10 @@ local function checkQuiescence()
     body = contentOf(QUIET), engine = true })
 end
 
--- Takes a loaded agent off its host. Questions of peers that it never answered get an answer (R10).
+-- Unloads an agent. Questions of peers that it never answered get an answer.
 local function leave(name, reason)
   local fields = agent(name)
-  for _, id in ipairs(pick(openQuestions(), function(q) return q.st == 'open' and q.to == name end)) do
-    if name ~= 'lead' then engineReply(id, NO_ANSWER) end
-  end
+  answerPeers(name)
   if name ~= 'lead' then
     event('ax', name, cjson.encode({ host = fields.host, epoch = num(fields.epoch), reason = reason }))
   end
@@ -129,18 +149,32 @@ end
 -- A strike is an activation that had work and committed nothing; five in a row make an agent dead.
 local function strike(name)
   local fields = agent(name)
-  if num(fields.did) == 1 or not hasWork(name) then return false end
+  if num(fields.did) == 1 then return false end
   setAgent(name, 'strikes', num(fields.strikes) + 1)
   if num(fields.strikes) < num(session.strikes) then return false end
   local text = 'The agent ended ' .. fields.strikes .. ' times in a row without doing anything and is taken out of service.'
+  closeCalls(name, 'The outcome of this call is unknown.')
   for _, id in ipairs(tasksOf(name)) do engineResult(id, 'failed', contentOf(text)) end
+  closeQuestions(name, nil, true)
+  answerPeers(name)
   local mail = redis.call('LRANGE', key('mailbox', name), 0, -1)
   for _, entry in ipairs(mail) do bury(string.sub(entry, 2), name, 'agent_dead') end
-  setAgent(name, 'st', 'dead', 'tail', 'idle', 'wake', 0, 'urgent', 0)
+  setAgent(name, 'st', 'dead', 'tail', 'idle', 'wake', 0, 'urgent', 0, 'reserved', 0)
   redis.call('DEL', key('mailbox', name))
   if name == 'lead' and runIsOn() then
-    cancelTasks('Cancelled: the lead failed.', true)
+    cancelTeam('Cancelled: the lead failed.', true)
     settleRun('failed', 'lead_dead', cjson.encode({ text = text }))
   end
   return true
+end
+
+-- Takes a loaded agent off its host: scheduled again when it has work, else unloaded.
+local function handOver(name, reason, isFailure)
+  if not hasWork(name) then return leave(name, reason) end
+  local fields = agent(name)
+  if name ~= 'lead' then
+    event('ax', name, cjson.encode({ host = fields.host, epoch = num(fields.epoch), reason = reason }))
+  end
+  notDue(name, 'lease')
+  if not (isFailure and strike(name)) then activate(name) end
 end

@@ -86,6 +86,11 @@ local function due(name, kind, at)
   redis.call('ZADD', KEYS[2], at, sid .. '|' .. name .. '|' .. kind)
 end
 
+-- Keeps the earlier one of two times.
+local function dueBy(name, kind, at)
+  redis.call('ZADD', KEYS[2], 'LT', at, sid .. '|' .. name .. '|' .. kind)
+end
+
 local function notDue(name, kind)
   redis.call('ZREM', KEYS[2], sid .. '|' .. name .. '|' .. kind)
 end

@@ -1,0 +1,87 @@
+import type { JournalEntry, SentEntry } from '@mailroom/contracts';
+import { LEAD } from '@mailroom/contracts';
+import type { CommitReceipt, Fence, Inbox, Lease, StepPart } from '../lease';
+import type { Mailbox } from '../mailbox';
+import { newMessageId } from '../message-id';
+
+/** What an activation needs of its session. */
+interface Session {
+  mailbox: Mailbox;
+  journal(agent: string): Promise<JournalEntry[]>;
+}
+
+/** One activation, driven by hand: what a host would do, step by step. */
+export class LoadedAgent {
+  inbox: Inbox | undefined;
+  private committed = 0;
+
+  constructor(
+    private readonly session: Session,
+    readonly lease: Lease,
+  ) {}
+
+  /** Drains; returns the whole journal. */
+  async read(): Promise<Inbox> {
+    this.inbox = await this.session.mailbox.readInbox(this.lease, 0);
+    this.committed = 0;
+    return this.inbox;
+  }
+
+  get fence(): Fence {
+    if (!this.inbox) throw new Error('read first');
+    return { ...this.inbox.fence, n: this.inbox.fence.n + this.committed };
+  }
+
+  async commit(part: Partial<StepPart>): Promise<CommitReceipt> {
+    const receipt = await this.session.mailbox.commit(this.fence, {
+      entries: [],
+      events: [],
+      sends: [],
+      park: 'no',
+      ...part,
+    });
+    this.committed++;
+    return receipt;
+  }
+
+  /** A step that sends one message; returns what became of it. */
+  async send(to: string, type: string, inReplyTo?: string, part: Partial<StepPart> = {}): Promise<SentEntry> {
+    const msgId = newMessageId();
+    const content = `${type} of ${this.lease.agent}`;
+    await this.step({
+      sends: [{ callId: `call_${msgId}`, msgId, to, type, content, ...(inReplyTo !== undefined && { inReplyTo }) }],
+      ...part,
+    });
+    const journal = await this.session.journal(this.lease.agent);
+    return journal.findLast((entry): entry is SentEntry => entry.kind === 'sent' && entry.msgId === msgId) as SentEntry;
+  }
+
+  /** A model call's commit. */
+  step(part: Partial<StepPart>): Promise<CommitReceipt> {
+    return this.commit({
+      step: (this.inbox?.step ?? 0) + this.committed + 1,
+      usage: { input: 10, output: 5 },
+      ...part,
+    });
+  }
+
+  /** A step without tool calls: a lead's answer, a sub-agent's result. */
+  say(text: string, force = false): Promise<CommitReceipt> {
+    return this.lease.agent === LEAD
+      ? this.step({ settle: { status: 'completed', force, text } })
+      : this.step({ final: { status: 'ok', force, text } });
+  }
+
+  /** A step that only waits for mail. */
+  park(): Promise<CommitReceipt> {
+    return this.step({ park: 'yes' });
+  }
+
+  exit(): Promise<boolean> {
+    return this.session.mailbox.exit(this.lease, 'idle_timeout');
+  }
+
+  release(reason: 'released' | 'evicted' | 'error' = 'released'): Promise<void> {
+    return this.session.mailbox.release(this.lease, reason);
+  }
+}
