@@ -75,6 +75,7 @@ export const SEND_CODES = [
   'ambiguous_task',
   'no_open_task',
   'task_closed',
+  'task_revised',
   'question_withdrawn',
   'run_ending',
   'run_busy',

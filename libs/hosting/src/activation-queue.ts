@@ -12,7 +12,7 @@ import type { Queue } from 'bullmq';
 /** Brings activations to the processes that host agents: leads to gateways, sub-agents to workers. */
 export class ActivationQueue {
   constructor(
-    private readonly queues: Record<typeof LEAD_QUEUE | typeof SUB_AGENT_QUEUE, Queue>,
+    private readonly queues: Record<typeof LEAD_QUEUE | typeof SUB_AGENT_QUEUE, Pick<Queue, 'add' | 'getJobState'>>,
     private readonly logger: Logger,
   ) {}
 

@@ -100,6 +100,41 @@ test('a job that finds only working agents waits for one that ends', async () =>
   expect((await harness.settled(runId)).status).toBe('completed');
 });
 
+test('an agent that begins to idle while a job waits makes room for it', async () => {
+  const held = latch();
+  await start(
+    {
+      answer: story({
+        lead: [
+          { calls: [send('alice', 'task', 'one'), send('bob', 'task', 'two'), wait] },
+          { calls: [wait] },
+          { calls: [wait] },
+          { text: 'end' },
+        ],
+        alice: [{ calls: [send('lead', 'clarify', 'may I?')], after: held.opened }, { text: 'a' }],
+        bob: [{ text: 'b' }],
+      }),
+    },
+    1,
+  );
+  await harness.ask('go');
+  await harness.model.seen((request) => askerOf(request) === 'alice');
+  held.open();
+  const events = await harness.until(({ event, agentId }) => event === 'ar' && agentId === 'bob');
+  expect(events.find(({ event }) => event === 'ax')).toMatchObject({ agentId: 'alice', data: { reason: 'evicted' } });
+});
+
+test('a cancel whose hint was lost is noticed at the next heartbeat, and aborts the model call', async () => {
+  const never = latch();
+  await start({ answer: story({ lead: [{ text: 'x', after: never.opened }] }) }, 1);
+  await harness.ask('go');
+  const request = await harness.model.seen((each) => askerOf(each) === LEAD);
+  harness.deafen();
+  await harness.mailbox.cancelRun(harness.sessionId, 'enough');
+  await harness.model.dropped(request);
+  never.open();
+});
+
 test('stopping a host in the middle of a step lets the step end, and another host goes on', async () => {
   const held = latch();
   await start(

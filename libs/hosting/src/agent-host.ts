@@ -1,5 +1,5 @@
 import type { ActivationJob, Logger } from '@mailroom/contracts';
-import type { Lease, Mailbox } from '@mailroom/mailbox';
+import type { Mailbox } from '@mailroom/mailbox';
 import { Activation, type RunDeps } from '@mailroom/runtime';
 
 export interface AgentHostOptions {
@@ -53,10 +53,11 @@ export class AgentHost {
 
   /** The body of a BullMQ processor: resolves when the activation has ended, however it ended. Never throws. */
   async process(job: ActivationJob): Promise<void> {
-    await this.makeRoom();
+    // No await between the last look and taking the place: two jobs would take the same one.
+    while (this.isFull && !this.isStopping) await this.room();
     // Left to the sweeper: the job ends unclaimed, and another process takes the activation.
     if (this.isStopping) return;
-    const activation = new Activation(this.deps, job);
+    const activation = new Activation(this.deps, job, () => this.evict());
     this.activations.add(activation);
     const run = activation.run();
     this.running.add(run);
@@ -75,13 +76,21 @@ export class AgentHost {
     await Promise.all(this.running);
   }
 
-  /** When the process is full, the longest-idle agent goes; when none is idle, the job waits for one that ends. */
-  private async makeRoom(): Promise<void> {
-    while (this.activations.size >= this.options.capacity && !this.isStopping) {
-      const left = new Promise<void>((resolve) => this.roomWanted.push(resolve));
-      this.longestIdle()?.stop('evicted');
-      await left;
-    }
+  private get isFull(): boolean {
+    return this.activations.size >= this.options.capacity;
+  }
+
+  /** Resolves when an agent has left: the longest-idle one goes; when none is idle, the next that ends or idles. */
+  private room(): Promise<void> {
+    const left = new Promise<void>((resolve) => this.roomWanted.push(resolve));
+    this.evict();
+    return left;
+  }
+
+  /** Lets idle agents go, as many as there are jobs that wait for room. */
+  private evict(): void {
+    const leaving = [...this.activations].filter((activation) => activation.isLeaving).length;
+    for (let n = leaving; n < this.roomWanted.length; n++) this.longestIdle()?.stop('evicted');
   }
 
   private longestIdle(): Activation | undefined {
@@ -99,14 +108,16 @@ export class AgentHost {
     );
     if (held.length === 0) return;
     const states = await this.mailbox.renewLeases(
-      held.map(([, lease]): Lease => lease),
+      held.map(([, lease]) => lease),
       this.options.leaseMs,
     );
     held.forEach(([activation, lease], i) => {
-      if (states[i] === 'lost') {
+      const state = states[i];
+      if (state === 'lost') {
         this.logger.warn({ sessionId: lease.sessionId, agent: lease.agent, epoch: lease.epoch }, 'lease lost');
         activation.abandon();
-      } else if (states[i] === 'work') activation.look();
+      } else if (state === 'cancelled') activation.cancel();
+      else if (state === 'work') activation.look();
     });
   }
 }

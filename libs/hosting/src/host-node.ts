@@ -1,4 +1,4 @@
-import { sampleTools, ToolRegistry } from '@mailroom/capabilities';
+import { sampleTools, type Tool, ToolRegistry } from '@mailroom/capabilities';
 import {
   type ActivationJob,
   activationJob,
@@ -23,9 +23,12 @@ import {
 import { type Job, Queue, type Worker, type WorkerOptions } from 'bullmq';
 import { ActivationQueue } from './activation-queue';
 import { AgentHost } from './agent-host';
+import { effectTools } from './effect-tools';
+import { Probe } from './probe';
 import { queueOptions, queuePrefix, workerOptions, workerSizes } from './queue-options';
 import type { NodeSettings } from './settings';
 import { Sweeper } from './sweeper';
+import { MAILBOX_ACTIONS, MODEL_ACTIONS, QUEUE_ACTIONS, SWEEP_ACTIONS, toolActions } from './watched-actions';
 
 /** How long agents may take to leave on shutdown before they are left to the sweeper. */
 const HAND_OVER_MS = 8_000;
@@ -59,6 +62,8 @@ export class HostNode {
   readonly consumers: readonly Consumer[];
   /** Names of the tools that agents of this process may use. */
   readonly toolNames: readonly string[];
+  /** Where tests of faults look in. */
+  readonly probe: Probe;
   /** For the app's BullMQ Workers, with the prefix of their keys. */
   readonly bullmq: { connection: ReturnType<typeof connect>; prefix: string };
   /** The connection for what people ask. */
@@ -100,6 +105,7 @@ export class HostNode {
       open('jobs', 'patient'),
       open('requests', 'prompt'),
     ];
+    this.probe = new Probe(settings.probe, host);
     this.people = people;
     this.connections = [loops, subscriber, jobs, people];
     this.reportOutages(jobs);
@@ -113,26 +119,30 @@ export class HostNode {
     const [leads, subAgents] = [queue(LEAD_QUEUE), queue(SUB_AGENT_QUEUE)];
     this.ticks = queue(SWEEPER_QUEUE);
     this.queues = [leads, subAgents, this.ticks];
-    const activations = new ActivationQueue({ [LEAD_QUEUE]: leads, [SUB_AGENT_QUEUE]: subAgents }, logger);
+    const watched = (jobs: Queue) => this.probe.watch(jobs, QUEUE_ACTIONS);
+    const activations = new ActivationQueue(
+      { [LEAD_QUEUE]: watched(leads), [SUB_AGENT_QUEUE]: watched(subAgents) },
+      logger,
+    );
     const activate = (job: ActivationJob) => activations.enqueue(job);
 
     this.notifications = new Notifications(subscriber, prefix);
     this.liveEvents = new EventFeed(loops, this.notifications, prefix);
     this.requests = {
-      mailbox: new RedisMailbox(people, { prefix, activate }),
+      mailbox: this.probe.watch(new RedisMailbox(people, { prefix, activate }), MAILBOX_ACTIONS),
       sessions: new SessionReader(people, prefix),
       events: new EventFeed(people, this.notifications, prefix),
       agents: new AgentDirectory(people, prefix),
     };
-    const mailbox = new RedisMailbox(loops, { prefix, activate });
-    const tools = new ToolRegistry(sampleTools(settings.documentsDir ? { documentsDir: settings.documentsDir } : {}));
+    const mailbox = this.probe.watch(new RedisMailbox(loops, { prefix, activate }), MAILBOX_ACTIONS);
+    const tools = new ToolRegistry(toolsOf(settings).map((tool) => this.probe.watch(tool, toolActions(tool.name))));
     this.toolNames = tools.names();
     const { idleMs, modelSilenceMs, modelCallMs, leaseMs, model, capacity } = settings;
     const deps = {
       mailbox,
       notifications: this.notifications,
       agents: new AgentDirectory(loops, prefix),
-      model: new OpenAiModelClient(settings.openAi),
+      model: this.probe.watch(new OpenAiModelClient(settings.openAi), MODEL_ACTIONS),
       tools,
       settings: { model, idleMs, modelSilenceMs, modelCallMs, leaseMs, toolMs: LIMITS.toolMs },
       host,
@@ -140,12 +150,16 @@ export class HostNode {
     };
     this.host = new AgentHost(mailbox, deps, { capacity, leaseMs }, logger);
     const times = { everyMs: settings.sweepMs, unclaimedMs: leaseMs };
-    this.sweeper = new Sweeper(new DueIndex(loops, { prefix, activate }), activations, times, logger);
+    const index = this.probe.watch(new DueIndex(loops, { prefix, activate }), SWEEP_ACTIONS);
+    this.sweeper = new Sweeper(index, activations, times, logger);
     this.consumers = [
       ...workerSizes(capacity).map((size) => ({
         queue: seat,
         options: workerOptions(prefix, size),
-        process: (job: Job) => this.host.process(activationJob.parse(job.data)),
+        process: async (job: Job) => {
+          await this.host.process(activationJob.parse(job.data));
+          this.probe.pass('after', 'job');
+        },
       })),
       { queue: SWEEPER_QUEUE, options: workerOptions(prefix, 1), process: () => this.sweeper.tick() },
     ];
@@ -213,4 +227,8 @@ export class HostNode {
       isAway = false;
     });
   }
+}
+
+function toolsOf({ documentsDir, effectLog }: NodeSettings): Tool[] {
+  return [...sampleTools(documentsDir ? { documentsDir } : {}), ...(effectLog ? effectTools(effectLog) : [])];
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { AppError, LIMITS } from '@mailroom/contracts';
 import { z } from 'zod';
+import type { ProbeSettings } from './probe';
 
 const DAY_MS = 86_400_000;
 
@@ -42,6 +43,9 @@ export const nodeVariables = {
   MODEL_CALL_MS: milliseconds.default(LIMITS.modelCallMs),
   HEARTBEAT_TTL_MS: wholeNumber(100, DAY_MS).default(LIMITS.leaseMs),
   SWEEP_MS: wholeNumber(50, DAY_MS).default(LIMITS.sweepMs),
+  FAILPOINT: z.string().optional(),
+  HISTORY_FILE: z.string().optional(),
+  EFFECT_LOG: z.string().optional(),
 } as const;
 type NodeVariables = z.output<z.ZodObject<typeof nodeVariables>>;
 
@@ -63,6 +67,10 @@ export interface NodeSettings {
   modelCallMs: number;
   leaseMs: number;
   sweepMs: number;
+  /** Empty but in tests of faults. */
+  probe: ProbeSettings;
+  /** The file of the tools with which tests of faults count effects; without one there are no such tools. */
+  effectLog?: string;
 }
 
 /** `app` names the process when PROCESS_NAME does not: `gateway-4711`. */
@@ -80,6 +88,11 @@ export function nodeSettings(app: string, variables: NodeVariables): NodeSetting
     modelCallMs: variables.MODEL_CALL_MS,
     leaseMs: variables.HEARTBEAT_TTL_MS,
     sweepMs: variables.SWEEP_MS,
+    probe: {
+      ...(variables.FAILPOINT && { failpoint: variables.FAILPOINT }),
+      ...(variables.HISTORY_FILE && { historyFile: variables.HISTORY_FILE }),
+    },
+    ...(variables.EFFECT_LOG && { effectLog: variables.EFFECT_LOG }),
   };
 }
 

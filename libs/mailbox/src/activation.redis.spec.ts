@@ -1,6 +1,6 @@
 import { LEAD, type MailEntry } from '@mailroom/contracts';
 import { testRedis } from '@mailroom/tools';
-import type { Fence } from './lease';
+import type { Fence, Lease } from './lease';
 import { BenchSession } from './testing/bench-session';
 import type { LoadedAgent } from './testing/loaded-agent';
 
@@ -334,7 +334,7 @@ describe('exit and release', () => {
     expect((await alice.read()).leave).toBeUndefined();
   });
 
-  test('renewing a lease moves it on while it is held, tells of work, and tells of its loss', async () => {
+  test('renewing a lease moves it on while it is held, tells of work, of a cancel, and of its loss', async () => {
     const lead = await session.startRun();
     await session.send(LEAD, 'alice', 'task');
     const alice = await session.load('alice');
@@ -342,11 +342,14 @@ describe('exit and release', () => {
     const bob = await session.wake('bob');
     await bob.send(LEAD, 'clarify', undefined, { park: 'if_done' });
     const before = (await session.dueAt('bob', 'lease')) ?? 0;
-    const states = await session.mailbox.renewLeases(
-      [alice.lease, bob.lease, { ...lead.lease, token: 'old' }],
-      120_000,
-    );
-    expect(states).toEqual(['work', 'quiet', 'lost']);
+    const renew = (...leases: Lease[]) =>
+      session.mailbox.renewLeases(
+        leases.map((lease) => ({ ...lease, agentCancel: 0 })),
+        120_000,
+      );
+    expect(await renew(alice.lease, bob.lease, { ...lead.lease, token: 'old' })).toEqual(['work', 'quiet', 'lost']);
     expect(await session.dueAt('bob', 'lease')).toBeGreaterThan(before + 50_000);
+    await session.mailbox.cancelAgent(session.id, 'bob', 'enough');
+    expect(await renew(bob.lease)).toEqual(['cancelled']);
   });
 });

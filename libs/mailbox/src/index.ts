@@ -7,6 +7,7 @@ export type {
   Claim,
   CommitReceipt,
   Fence,
+  HeldLease,
   Inbox,
   Lease,
   OutgoingMessage,
@@ -14,7 +15,7 @@ export type {
   StepPart,
   Tail,
 } from './lease';
-export type { Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
+export type { LeaseState, Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
 export { derivedMessageId, newMessageId, runIdOf } from './message-id';
 export { Notifications, type Wake } from './notifications';
 export { RedisMailbox, type RedisMailboxOptions } from './redis-mailbox';

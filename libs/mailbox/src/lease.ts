@@ -13,10 +13,14 @@ export interface Lease extends Address {
   token: string;
 }
 
-/** A lease and what the agent's last drain saw; a write with older numbers is refused whole. */
-export interface Fence extends Lease {
-  sessionCancel: number;
+/** A lease that is renewed: with the cancel number that the agent's last drain saw. */
+export interface HeldLease extends Lease {
   agentCancel: number;
+}
+
+/** A lease and what the agent's last drain saw; a write with older numbers is refused whole. */
+export interface Fence extends HeldLease {
+  sessionCancel: number;
   /** Commits of the agent so far. */
   n: number;
 }

@@ -1,5 +1,5 @@
 import type { ActivationJob, ExitReason, RosterMember } from '@mailroom/contracts';
-import type { Claim, CommitReceipt, Fence, Inbox, Lease, StepEvent, StepPart } from './lease';
+import type { Claim, CommitReceipt, Fence, HeldLease, Inbox, Lease, StepEvent, StepPart } from './lease';
 
 /** A message to hand in. `msgId` makes a retry safe: the same id again changes nothing. */
 export interface Letter {
@@ -47,6 +47,9 @@ export interface NewSession {
   settings: Partial<SessionSettings>;
 }
 
+/** A renewed lease: nothing new · it has mail or work · its work was cancelled since · it is lost. */
+export type LeaseState = 'quiet' | 'work' | 'cancelled' | 'lost';
+
 /**
  * The message bus of a session (seed 000 §3.3): `send` puts a message into a mailbox and wakes its owner, `readInbox`
  * takes what is there. Around these two the port adds what makes them durable: claims, commits, exits.
@@ -71,8 +74,7 @@ export interface Mailbox {
   /** False: the agent has work and stays. */
   exit(lease: Lease, reason: ExitReason): Promise<boolean>;
   release(lease: Lease, reason: 'released' | 'evicted' | 'error'): Promise<void>;
-  /** For each lease: nothing new · it has mail or work · it is lost. */
-  renewLeases(leases: readonly Lease[], leaseMs: number): Promise<('quiet' | 'work' | 'lost')[]>;
+  renewLeases(leases: readonly HeldLease[], leaseMs: number): Promise<LeaseState[]>;
   /** The id of the cancelled run; undefined when none was on. */
   cancelRun(sessionId: string, reason: string): Promise<string | undefined>;
   cancelAgent(sessionId: string, agent: string, reason: string): Promise<void>;

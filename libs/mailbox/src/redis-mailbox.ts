@@ -3,8 +3,8 @@ import { type ActivationJob, AppError, type ExitReason, LIMITS, type SendCode } 
 import type { Redis } from 'ioredis';
 import { parseInbox } from './inbox';
 import { MailboxKeys } from './keys';
-import type { Claim, CommitReceipt, Fence, Inbox, Lease, StepEvent, StepPart } from './lease';
-import type { Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
+import type { Claim, CommitReceipt, Fence, HeldLease, Inbox, Lease, StepEvent, StepPart } from './lease';
+import type { LeaseState, Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
 import { newMessageId, runIdOf } from './message-id';
 import { fenceError, refusal } from './refusals';
 import { MailboxScripts, type ScriptName } from './scripts';
@@ -21,9 +21,6 @@ const SETTINGS: SessionSettings = {
   strikes: LIMITS.strikes,
   wakeOn: 'each',
 };
-
-/** By the numbers with which `renew-leases.lua` replies. */
-const LEASE_STATES = ['quiet', 'work', 'lost'] as const;
 
 interface Reply {
   code: string;
@@ -155,21 +152,19 @@ export class RedisMailbox implements Mailbox {
     if (reply.code !== 'ok') throw fenceError(reply.code, lease.agent);
   }
 
-  async renewLeases(leases: readonly Lease[], leaseMs: number): Promise<('quiet' | 'work' | 'lost')[]> {
-    const bySlot = new Map<string, Lease[]>();
+  async renewLeases(leases: readonly HeldLease[], leaseMs: number): Promise<LeaseState[]> {
+    const bySlot = new Map<string, HeldLease[]>();
     for (const lease of leases) {
       const slot = this.keys.slot(lease.sessionId);
       bySlot.set(slot, [...(bySlot.get(slot) ?? []), lease]);
     }
-    const states = new Map<Lease, 'quiet' | 'work' | 'lost'>();
+    const states = new Map<HeldLease, LeaseState>();
     await Promise.all(
       [...bySlot].map(async ([slot, group]) => {
-        const triples = group.flatMap((lease) => [lease.sessionId, lease.agent, lease.token]);
-        const args = [`${this.keys.prefix}:agent:${slot}:`, leaseMs, ...triples];
-        const replies = (await this.scripts.run('renew-leases', [this.keys.due(slot)], args)) as number[];
-        group.forEach((lease, i) => {
-          states.set(lease, LEASE_STATES[replies[i] ?? 2] ?? 'lost');
-        });
+        const held = group.flatMap((lease) => [lease.sessionId, lease.agent, lease.token, lease.agentCancel]);
+        const args = [`${this.keys.prefix}:agent:${slot}:`, leaseMs, ...held];
+        const replies = (await this.scripts.run('renew-leases', [this.keys.due(slot)], args)) as LeaseState[];
+        for (const [i, lease] of group.entries()) states.set(lease, replies[i] ?? 'lost');
       }),
     );
     return leases.map((lease) => states.get(lease) ?? 'lost');

@@ -110,7 +110,8 @@ const COMMANDS: Record<string, () => Promise<() => Promise<unknown>>> = {
   },
   'renew-leases': async () => {
     const lead = await session.startRun();
-    return () => session.mailbox.renewLeases([lead.lease, { ...lead.lease, token: 'old' }], 1_000_000);
+    const held = { ...lead.lease, agentCancel: 0 };
+    return () => session.mailbox.renewLeases([held, { ...held, token: 'old' }], 1_000_000);
   },
   'cancel of a run': async () => {
     const lead = await session.startRun();

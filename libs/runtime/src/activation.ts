@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, LIMITS, toAppError } from '@mailroom/contracts';
-import type { Inbox, Lease, Wake } from '@mailroom/mailbox';
+import type { HeldLease, Inbox, Lease, Wake } from '@mailroom/mailbox';
 import { Attention } from './attention';
 import { LedgerWriter } from './ledger-writer';
 import { Memory } from './memory';
@@ -27,7 +27,8 @@ type Interrupt = 'cancelled' | 'stopping' | 'lost';
 export class Activation {
   /** Since when the agent idles, in ms of a monotonic clock; undefined while it works. */
   idleSince: number | undefined;
-  lease: Lease | undefined;
+  /** The lease, and the cancel number that the last look into the mailbox saw. */
+  lease: HeldLease | undefined;
   private readonly attention = new Attention();
   private readonly memory = new Memory();
   private readonly emitted = { count: 0 };
@@ -40,6 +41,8 @@ export class Activation {
   constructor(
     private readonly deps: RunDeps,
     private readonly job: ActivationJob,
+    /** Called whenever the agent begins to idle. */
+    private readonly onIdle: () => void = () => undefined,
   ) {}
 
   get isLeaving(): boolean {
@@ -57,7 +60,7 @@ export class Activation {
       const token = randomBytes(8).toString('hex');
       const claim = await this.deps.mailbox.claim(this.job, token, this.deps.host, this.deps.settings.leaseMs);
       if (!claim) return;
-      this.lease = claim.lease;
+      this.lease = { ...claim.lease, agentCancel: 0 };
       await this.live(claim.lease, await takeSeat(this.deps.agents, claim));
     } catch (error) {
       await this.fail(error);
@@ -85,9 +88,15 @@ export class Activation {
     this.attention.call();
   }
 
-  private onWake(wake: Wake): void {
-    if (wake === 'cancel') this.abort?.('cancelled');
+  /** What the agent does was cancelled: aborts it and looks. */
+  cancel(): void {
+    this.abort?.('cancelled');
     this.attention.call();
+  }
+
+  private onWake(wake: Wake): void {
+    if (wake === 'cancel') this.cancel();
+    else this.look();
   }
 
   private async live(lease: Lease, seat: Seat): Promise<void> {
@@ -95,6 +104,7 @@ export class Activation {
       if (this.stopReason) return this.deps.mailbox.release(lease, this.stopReason);
       this.attention.reset();
       const inbox = await this.deps.mailbox.readInbox(lease, this.memory.length);
+      this.lease = inbox.fence;
       this.memory.take(inbox);
       const hasLeft = await this.advance(seat, inbox);
       if (hasLeft) return;
@@ -174,6 +184,7 @@ export class Activation {
 
   private async idle(lease: Lease): Promise<boolean> {
     this.idleSince = performance.now();
+    this.onIdle();
     try {
       if (await this.attention.within(this.deps.settings.idleMs)) return false;
     } finally {

@@ -26,11 +26,13 @@ export function sendOutcome(entry: SentEntry): string {
     case 'unknown_reference':
       return 'Not sent: inReplyTo names no message of this session. Use a msgId from your inbox, or leave it out.';
     case 'ambiguous_task':
-      return `Not sent: it is not clear which task this result is for. Give inReplyTo, one of: ${list}.`;
+      return `Not sent: it is not clear which task this is about. Give inReplyTo, one of: ${list}.`;
     case 'no_open_task':
       return 'Not sent: you have no open task, so there is nothing to report a result for.';
     case 'task_closed':
       return 'Not sent: the result of this task was already delivered.';
+    case 'task_revised':
+      return 'Not sent: a revision of this task is in your inbox. Read it first; it comes with your next step.';
     case 'question_withdrawn':
       return 'Not sent: this question was withdrawn; its sender needs no answer any more.';
     case 'run_ending':

@@ -33,10 +33,17 @@ export class ModelServer {
     resolve: (request: ModelRequestBody) => void;
   }[] = [];
 
+  private readonly gone = new Map<ModelRequestBody, Promise<void>>();
+
   private constructor(
     private readonly server: Server,
     readonly url: string,
   ) {}
+
+  /** Resolves when the asker of this request has gone away. */
+  dropped(request: ModelRequestBody): Promise<void> {
+    return this.gone.get(request) ?? Promise.reject(new Error('no such request'));
+  }
 
   static async start(answer: (request: ModelRequestBody, index: number) => ScriptedAnswer): Promise<ModelServer> {
     const server = createServer();
@@ -47,6 +54,7 @@ export class ModelServer {
       for await (const part of request) parts.push(part as Buffer);
       const body = JSON.parse(Buffer.concat(parts).toString('utf8')) as ModelRequestBody;
       const index = model.requests.push(body) - 1;
+      model.gone.set(body, new Promise((resolve) => response.once('close', () => resolve())));
       for (const { matches, resolve } of model.waiting) if (matches(body)) resolve(body);
       const { text = '', calls = [], status, after } = answer(body, index);
       await after;

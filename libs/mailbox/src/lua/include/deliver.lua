@@ -121,6 +121,7 @@ function resolve.result(m, reference)
     return nil
   end
   if by then return 'task_closed' end
+  if openTasks()[root] and openTasks()[root].to == m.from then return 'task_revised' end
   if #mine > 0 then return 'ambiguous_task', mine end
   return 'no_open_task'
 end
