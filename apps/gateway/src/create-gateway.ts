@@ -53,6 +53,7 @@ async function createApp(config: GatewayConfig, node: HostNode, shutdown: Shutdo
   app.disable('etag');
   app.use(assignRequestId);
   app.use(closeAfterAnswer(shutdown));
+  app.use(passHttp(node));
   app.useBodyParser('text', { type: JSON_TYPES, limit: BODY_LIMIT });
   app.use(parseJsonBody);
   app.useGlobalPipes(new StandardSchemaValidationPipe({ exceptionFactory: (issues) => InvalidRequest.from(issues) }));
@@ -66,6 +67,17 @@ function closeAfterAnswer(shutdown: Shutdown) {
     response.once('finish', () => {
       if (shutdown.isStopping) request.socket.destroySoon();
     });
+    next();
+  };
+}
+
+/** Middleware: the places at which tests of faults end a gateway, around a request of a person. */
+function passHttp({ probe }: HostNode) {
+  return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
+    if (request.method === 'POST') {
+      probe.pass('before', 'http');
+      response.once('finish', () => probe.pass('after', 'http'));
+    }
     next();
   };
 }

@@ -39,7 +39,10 @@ export class EventStream {
     let cursor = after;
     const pass = async (event: SessionEvent) => {
       cursor = event.id;
-      if (wants(event)) await sse.write(event);
+      if (!wants(event)) return;
+      this.node.probe.pass('before', 'sse');
+      await sse.write(event);
+      this.node.probe.pass('after', 'sse');
     };
     try {
       look();

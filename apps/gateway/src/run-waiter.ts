@@ -9,7 +9,7 @@ export interface RunAddress {
   runId: string;
 }
 
-/** Waits for the end of runs, woken by their sessions' events. */
+/** Waits for the end of runs, woken when one of the session settles. */
 export class RunWaiter {
   constructor(
     private readonly node: HostNode,
@@ -31,7 +31,7 @@ export class RunWaiter {
     const forget = this.shutdown.onStop(end);
     left.addEventListener('abort', end, { once: true });
     // Not awaited, since it takes as long as Redis is away; what happened before it stood is seen by the look after it.
-    const listening = this.node.notifications.onEvents(sessionId, () => bell.ring());
+    const listening = this.node.notifications.onSettled(sessionId, () => bell.ring());
     listening.then(() => bell.ring(), end);
     try {
       for (;;) {

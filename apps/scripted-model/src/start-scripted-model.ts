@@ -1,3 +1,4 @@
+import { openSync, writeSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type BarrierState, Barriers } from './barriers';
@@ -20,6 +21,8 @@ export interface ScriptedModelOptions {
   latencyMs?: number;
   /** Keep the latest 200 request bodies. Default false. */
   record?: boolean;
+  /** A file to which every request body is appended, one JSON line each, before it is answered. */
+  recordFile?: string;
 }
 
 export interface ScriptedModelStats {
@@ -59,6 +62,7 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
   const recorded: unknown[] = [];
   const byRule = new Map<string, number>();
   const barriers = new Barriers();
+  const file = options.recordFile === undefined ? undefined : openSync(options.recordFile, 'a');
   const deps: ChatDeps = {
     answers: new ScriptedAnswers(rules),
     barriers,
@@ -66,6 +70,7 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
     onRequest: (body) => {
       if (record) recorded.push(body);
       if (recorded.length > KEPT_REQUESTS) recorded.shift();
+      if (file !== undefined) writeSync(file, `${JSON.stringify(body)}\n`);
     },
     onAnswer: (rule) => byRule.set(rule, (byRule.get(rule) ?? 0) + 1),
   };

@@ -37,6 +37,11 @@ export class MailboxKeys {
     return this.of('events:notify', sessionId);
   }
 
+  /** Runs of a session that have settled. */
+  runsChannel(sessionId: string): string {
+    return this.of('runs:notify', sessionId);
+  }
+
   /** Definitions of one owner: a space, or the read-only files. */
   definitions(owner: string): string {
     return `${this.prefix}:definitions:${owner}`;

@@ -47,6 +47,11 @@ export class Notifications {
     return this.listen(this.keys.eventsChannel(sessionId), listener);
   }
 
+  /** Resolves when the end of a run can no longer be missed; the listener also hears of renewed subscriptions. */
+  onSettled(sessionId: string, listener: () => void): Promise<() => void> {
+    return this.listen(this.keys.runsChannel(sessionId), listener);
+  }
+
   private async listen(channel: string, listener: Listener): Promise<() => void> {
     let entry = this.channels.get(channel);
     if (!entry) {

@@ -32,8 +32,6 @@ export class Activation {
   private readonly attention = new Attention();
   private readonly memory = new Memory();
   private readonly emitted = { count: 0 };
-  /** The step whose tool calls this activation committed and has not started. */
-  private freshStep: number | undefined;
   private stopReason: 'released' | 'evicted' | undefined;
   private isLost = false;
   private abort: ((why: Interrupt) => void) | undefined;
@@ -141,36 +139,45 @@ export class Activation {
         return receipt.left !== undefined;
       }
       case 'think':
-      case 'use-tools':
-        return this.work(seat, inbox, next);
+      case 'use-tools': {
+        const after = await this.work(seat, inbox, next);
+        // Nothing to look for: whatever came since the last look has called for attention.
+        return after === 'idle' ? this.idle(inbox.fence) : after === 'left';
+      }
     }
   }
 
+  /** A model call and the tools that it asks for; or the tools of a step whose host is gone. */
   private async work(
     seat: Seat,
     inbox: Inbox,
     next: { kind: 'use-tools' } | { kind: 'think'; last: boolean },
-  ): Promise<boolean> {
+  ): Promise<'left' | 'idle' | 'look'> {
     const writer = new LedgerWriter(this.deps.mailbox, inbox.fence, this.emitted);
     const controller = new AbortController();
     this.abort = (why) => controller.abort(new Interruption(why));
-    const common = {
-      seat,
-      sessionId: this.job.sessionId,
-      inbox,
-      memory: this.memory,
-      writer,
-      signal: controller.signal,
-    };
+    const { signal } = controller;
+    const { sessionId, agent } = this.job;
     try {
-      if (next.kind === 'think') {
-        const receipt = await think(this.deps, { ...common, last: next.last });
-        this.freshStep = inbox.step + 1;
-        return receipt.left !== undefined;
+      if (next.kind === 'use-tools') {
+        const calls = this.memory.callsOf(inbox.openCalls);
+        await useTools(this.deps, { sessionId, agent, step: inbox.step, calls, isFresh: false, writer, signal });
+        return 'look';
       }
-      const isFresh = this.freshStep === inbox.step;
-      this.freshStep = undefined;
-      await useTools(this.deps, { ...common, isFresh });
+      const thought = { seat, sessionId, inbox, memory: this.memory, writer, signal, last: next.last };
+      const { receipt, open } = await think(this.deps, thought);
+      if (receipt.left !== undefined) return 'left';
+      if (!receipt.work) return 'idle';
+      if (open.length > 0)
+        await useTools(this.deps, {
+          sessionId,
+          agent,
+          step: inbox.step + 1,
+          calls: open,
+          isFresh: true,
+          writer,
+          signal,
+        });
     } catch (error) {
       // The state has moved on under this step; the next drain tells how.
       if (!(error instanceof Interruption) && toAppError(error).retry !== 'now') throw error;
@@ -179,7 +186,7 @@ export class Activation {
     } finally {
       this.abort = undefined;
     }
-    return false;
+    return 'look';
   }
 
   private async idle(lease: Lease): Promise<boolean> {

@@ -58,10 +58,10 @@ export class Memory {
     return this.entries.some((entry, i) => entry.kind === 'engine' && entry.code === code && i > lastAnswer);
   }
 
-  /** The calls of the last answer by id. */
-  lastCalls(): Map<string, ToolCall> {
+  /** Of the last answer, the calls with these ids. */
+  callsOf(ids: readonly string[]): ToolCall[] {
     const answer = this.entries.findLast((entry): entry is AssistantEntry => entry.kind === 'assistant');
-    return new Map((answer?.toolCalls ?? []).map((call) => [call.id, call]));
+    return (answer?.toolCalls ?? []).filter(({ id }) => ids.includes(id));
   }
 
   /** The results that were committed for the answer at `index`; ids of calls may repeat in other answers. */

@@ -1,4 +1,4 @@
-import { type AgentDefinition, LIMITS } from '@mailroom/contracts';
+import { type AgentDefinition, LIMITS, type ToolCall } from '@mailroom/contracts';
 import { type ModelAnswer, ModelError } from '@mailroom/llm';
 import type { CommitReceipt, Inbox, StepPart } from '@mailroom/mailbox';
 import { answerPart } from './answer-part';
@@ -25,12 +25,20 @@ export interface Thought {
   last: boolean;
 }
 
-/** Makes one model call and commits its answer; ordinary tool calls stay open for the next step of the loop. */
-export async function think(deps: RunDeps, thought: Thought): Promise<CommitReceipt> {
+/** What a step did so far, and the ordinary tool calls that it still owes the results of. */
+export interface Thinking {
+  receipt: CommitReceipt;
+  open: readonly ToolCall[];
+}
+
+/** Makes one model call and commits its answer. */
+export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> {
   const { seat, inbox, memory, writer, sessionId, last } = thought;
   const { definition } = seat;
-  if (!definition)
-    return writer.commit(failedPart(seat, 'failed', `The agent "${seat.address}" has no active definition.`));
+  if (!definition) {
+    const part = failedPart(seat, 'failed', `The agent "${seat.address}" has no active definition.`);
+    return { receipt: await writer.commit(part), open: [] };
+  }
   const step = inbox.step + 1;
   const stream = new TextStream((events) => writer.emit(events), step, (inbox.tries - 1) * LIMITS.modelAttempts);
   try {
@@ -39,15 +47,27 @@ export async function think(deps: RunDeps, thought: Thought): Promise<CommitRece
     // A colleague may have been taken out of service since the agent was loaded (R1).
     const current = calls.some(({ name }) => name === SEND_MESSAGE) ? await takeSeat(deps.agents, seat.claim) : seat;
     const told = await stream.rest();
-    return await writer.commit(
-      answerPart({ seat: current, sessionId, inbox, memory, last, step, answer, calls, told, tools: deps.tools }),
-    );
+    const part = answerPart({
+      seat: current,
+      sessionId,
+      inbox,
+      memory,
+      last,
+      step,
+      answer,
+      calls,
+      told,
+      tools: deps.tools,
+    });
+    const receipt = await writer.commit(part);
+    return { receipt, open: calls.filter(({ id }) => part.open?.includes(id)) };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
     deps.logger.warn({ sessionId, agent: seat.address, code: error.code }, 'model call failed');
     const status = error.code === 'model_timeout' ? 'timeout' : 'failed';
     const text = error.partialText ? `${error.message}\n\nText so far: ${error.partialText}` : error.message;
-    return writer.commit({ ...failedPart(seat, status, text, error.code), events: await stream.rest() });
+    const part = { ...failedPart(seat, status, text, error.code), events: await stream.rest() };
+    return { receipt: await writer.commit(part), open: [] };
   }
 }
 

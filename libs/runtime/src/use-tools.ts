@@ -1,72 +1,55 @@
-import { executeTool } from '@mailroom/capabilities';
-import { derivedMessageId, type Inbox } from '@mailroom/mailbox';
+import { executeTool, type ToolOutcome } from '@mailroom/capabilities';
+import type { ToolCall } from '@mailroom/contracts';
+import { derivedMessageId } from '@mailroom/mailbox';
 import type { LedgerWriter } from './ledger-writer';
-import type { Memory } from './memory';
 import type { RunDeps } from './run-deps';
-import type { Seat } from './team';
 
 const UNKNOWN = 'The outcome of this call is unknown: the process that ran it ended. It was not run again.';
 
 export interface ToolUse {
-  seat: Seat;
   sessionId: string;
-  inbox: Inbox;
-  memory: Memory;
+  agent: string;
+  /** The step that asked for the calls. */
+  step: number;
+  calls: readonly ToolCall[];
+  /** False: a process that is gone may have run them. */
+  isFresh: boolean;
   writer: LedgerWriter;
   signal: AbortSignal;
-  /** True: this activation asked for the calls and has not started them; else a process that is gone may have. */
-  isFresh: boolean;
 }
 
 /**
- * Brings the results of all open tool calls, at the same time, each committed when it is there. After a crash only
- * idempotent tools run again, with the same key.
+ * Brings the results of tool calls, at the same time, each committed when it is there. After a crash only idempotent
+ * tools run again, with the same key. Rejects with the signal's reason when aborted; the calls stay open then.
  */
 export async function useTools(deps: RunDeps, use: ToolUse): Promise<void> {
-  const calls = use.memory.lastCalls();
-  await Promise.all(use.inbox.openCalls.map((id) => bring(deps, use, id, calls.get(id))));
+  await Promise.all(
+    use.calls.map(async (call) => {
+      const outcome = await run(deps, use, call);
+      // What a stopped tool says is not its result: the call is for the next host, or was closed by the cancel.
+      if (use.signal.aborted) throw use.signal.reason;
+      const error = outcome.error && { error: true };
+      await use.writer.commit({
+        entries: [{ kind: 'tool', callId: call.id, content: outcome.content, ...error }],
+        events: [
+          {
+            code: 'tr',
+            data: { toolCallId: call.id, name: call.name, outcome: outcome.content, ...error, step: use.step },
+          },
+        ],
+        sends: [],
+        closes: call.id,
+        park: 'no',
+      });
+    }),
+  );
 }
 
-async function bring(
-  deps: RunDeps,
-  use: ToolUse,
-  id: string,
-  call: { name: string; arguments: string } | undefined,
-): Promise<void> {
-  const tool = call && deps.tools.get(call.name);
-  const mayRun = tool !== undefined && (tool.idempotent || use.isFresh);
-  const outcome =
-    mayRun && call
-      ? await executeTool(
-          tool,
-          call.arguments,
-          {
-            sessionId: use.sessionId,
-            agent: use.seat.address,
-            idempotencyKey: derivedMessageId(use.sessionId, use.seat.address, use.inbox.step, id, 'tool').slice(4),
-            signal: use.signal,
-          },
-          { timeoutMs: deps.settings.toolMs },
-        )
-      : { content: UNKNOWN, error: true };
-  // What a stopped tool says is not its result: the call stays open for the next host, or was closed by the cancel.
-  if (use.signal.aborted) throw use.signal.reason;
-  await use.writer.commit({
-    entries: [{ kind: 'tool', callId: id, content: outcome.content, ...(outcome.error && { error: true }) }],
-    events: [
-      {
-        code: 'tr',
-        data: {
-          toolCallId: id,
-          name: call?.name ?? '',
-          outcome: outcome.content,
-          ...(outcome.error && { error: true }),
-          step: use.inbox.step,
-        },
-      },
-    ],
-    sends: [],
-    closes: id,
-    park: 'no',
-  });
+async function run(deps: RunDeps, use: ToolUse, call: ToolCall): Promise<ToolOutcome> {
+  const tool = deps.tools.get(call.name);
+  if (!tool || !(tool.idempotent || use.isFresh)) return { content: UNKNOWN, error: true };
+  const { sessionId, agent, step, signal } = use;
+  const idempotencyKey = derivedMessageId(sessionId, agent, step, call.id, 'tool').slice(4);
+  const context = { sessionId, agent, idempotencyKey, signal };
+  return executeTool(tool, call.arguments, context, { timeoutMs: deps.settings.toolMs });
 }

@@ -93,6 +93,7 @@ local function settleRun(status, reason, body)
     redis.call('HDEL', key('questions'), id)
   end
   notDue('lead', 'wait')
+  settledRun = session.run
   setSession('lastRun', session.run)
   setSession('run', '')
   setSession('runStatus', '')
