@@ -30,15 +30,16 @@ export class RunWaiter {
     const timer = setTimeout(end, waitMs);
     const forget = this.shutdown.onStop(end);
     left.addEventListener('abort', end, { once: true });
-    // Not awaited, since it takes as long as Redis is away; what happened before it stood is seen by the look after it.
+    if (isOver) bell.ring();
+    // Not awaited, since it takes as long as Redis is away; what happened before it stands is seen by the look after it.
     const listening = this.node.notifications.onSettled(sessionId, () => bell.ring());
     listening.then(() => bell.ring(), end);
     try {
       for (;;) {
+        await bell.rung();
         const run = await this.node.requests.sessions.run(space, sessionId, runId);
         if (!run) throw new AppError('not_found', `there is no run "${runId}"`);
         if (isOver || isSettled(run.status)) return run;
-        await bell.rung();
       }
     } finally {
       clearTimeout(timer);

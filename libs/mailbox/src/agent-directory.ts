@@ -44,12 +44,17 @@ export class AgentDirectory {
   async find(space: string, ids: readonly string[]): Promise<(AgentDefinition | undefined)[]> {
     if (ids.length === 0) return [];
     const folded = ids.map(foldName);
-    const [own, files] = await Promise.all([
-      this.redis.hmget(this.keys.definitions(space), ...folded),
-      this.redis.hmget(this.keys.definitions(FILES), ...folded),
-    ]);
+    const replies = await this.redis
+      .pipeline()
+      .hmget(this.keys.definitions(space), ...folded)
+      .hmget(this.keys.definitions(FILES), ...folded)
+      .exec();
+    const [own, files] = (replies ?? []).map(([error, found]) => {
+      if (error) throw error;
+      return found as (string | null)[];
+    });
     return ids.map((_, i) => {
-      const json = own[i] ?? files[i];
+      const json = own?.[i] ?? files?.[i];
       return json ? parse(json) : undefined;
     });
   }

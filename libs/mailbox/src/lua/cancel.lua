@@ -14,7 +14,6 @@ if session.cancelId == ARGV[3] then return session.cancelAns end
 local function keep(reply)
   setSession('cancelId', ARGV[3])
   setSession('cancelAns', reply)
-  return reply
 end
 
 if ARGV[1] ~= '' and ARGV[1] ~= 'lead' then
@@ -22,7 +21,7 @@ if ARGV[1] ~= '' and ARGV[1] ~= 'lead' then
   for _, id in ipairs(tasksOf(ARGV[1])) do engineResult(id, 'cancelled', contentOf('Cancelled: ' .. ARGV[2])) end
   silence(ARGV[1], 'cancelled')
   checkQuiescence()
-  return keep(answer({ code = 'ok', runId = session.run }))
+  return answer({ code = 'ok', runId = session.run }, keep)
 end
 if not runIsOn() then return cjson.encode({ code = 'idle' }) end
 local run = session.run
@@ -30,4 +29,4 @@ setSession('cancel', num(session.cancel) + 1)
 cancelTeam('Cancelled: ' .. ARGV[2], true)
 silence('lead', 'cancelled')
 settleRun('cancelled', ARGV[2], '{"text":""}')
-return keep(answer({ code = 'ok', runId = run }))
+return answer({ code = 'ok', runId = run }, keep)

@@ -23,6 +23,10 @@ for _, name in ipairs(members()) do
   end
   setAgent(name, 'st', 'unloaded')
   for _, kind in ipairs({ 'job', 'lease', 'wait', 'clarify' }) do notDue(name, kind) end
+end
+-- A key that is written after it was told to expire would be made anew, and stay.
+writeChanges()
+for _, name in ipairs(members()) do
   for _, kind in ipairs({ 'agent', 'mailbox', 'memory' }) do redis.call('PEXPIRE', key(kind, name), ARGV[1]) end
 end
 for _, run in ipairs(redis.call('LRANGE', key('runs'), 0, -1)) do redis.call('PEXPIRE', key('run', run), ARGV[1]) end

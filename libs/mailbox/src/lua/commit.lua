@@ -32,10 +32,10 @@ for _, code in ipairs(plan.events) do event(code, name, body()) end
 setAgent(name, 'n', num(fields.n) + 1, 'did', 1, 'strikes', 0, 'step', plan.step or num(fields.step))
 setSession('progressAt', now)
 if plan.usage then
-  for _, account in ipairs({ KEYS[1], key('agent', name), runIsOn() and key('run', session.run) or nil }) do
-    redis.call('HINCRBY', account, 'used', 1)
-    redis.call('HINCRBY', account, 'input', plan.usage.input)
-    redis.call('HINCRBY', account, 'output', plan.usage.output)
+  for field, amount in pairs({ used = 1, input = plan.usage.input, output = plan.usage.output }) do
+    setSession(field, num(session[field]) + amount)
+    setAgent(name, field, num(fields[field]) + amount)
+    if runIsOn() then redis.call('HINCRBY', key('run', session.run), field, amount) end
   end
 end
 
@@ -118,6 +118,6 @@ if name ~= 'lead' and not hasWork(name) and #tasksOf(name) == 0
   leave(name, left)
 end
 checkQuiescence()
-local reply = answer({ code = 'ok', work = hasWork(name), left = left, settled = settled })
-setAgent(name, 'ans', reply)
-return reply
+return answer({ code = 'ok', work = hasWork(name), left = left, settled = settled }, function(reply)
+  setAgent(name, 'ans', reply)
+end)

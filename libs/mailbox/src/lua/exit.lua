@@ -15,6 +15,4 @@ if fenced ~= 'ok' then return cjson.encode({ code = fenced }) end
 if hasWork(name) then return cjson.encode({ code = 'work' }) end
 leave(name, ARGV[4])
 checkQuiescence()
-local reply = answer({ code = 'ok' })
-setAgent(name, 'bye', reply)
-return reply
+return answer({ code = 'ok' }, function(reply) setAgent(name, 'bye', reply) end)

@@ -6,7 +6,10 @@
 -- Replies {code: 'ok', fingerprint of the request that created it}
 -- @include session
 if session.status then return cjson.encode({ code = 'ok', fingerprint = session.fingerprint }) end
-redis.call('HSET', KEYS[1], 'status', 'open', 'space', ARGV[1], 'leadAgent', ARGV[2], 'roster', ARGV[3],
-  'metadata', ARGV[4], 'fingerprint', ARGV[5], 'createdAt', now, 'cancel', 0, 'run', '', 'runStatus', '', 'final', '')
-for field, value in pairs(cjson.decode(ARGV[6])) do redis.call('HSET', KEYS[1], field, value) end
+for field, value in pairs(cjson.decode(ARGV[6])) do setSession(field, value) end
+for field, value in pairs({ status = 'open', space = ARGV[1], leadAgent = ARGV[2], roster = ARGV[3], metadata = ARGV[4],
+  fingerprint = ARGV[5], createdAt = now, cancel = 0, run = '', runStatus = '', final = '' }) do
+  setSession(field, value)
+end
+writeChanges()
 return cjson.encode({ code = 'ok', fingerprint = ARGV[5] })

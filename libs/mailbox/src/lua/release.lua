@@ -14,6 +14,4 @@ local fenced = fence(name, ARGV[2], ARGV[3])
 if fenced ~= 'ok' then return cjson.encode({ code = fenced }) end
 handOver(name, ARGV[4], ARGV[4] == 'error')
 checkQuiescence()
-local reply = answer({ code = 'ok' })
-setAgent(name, 'bye', reply)
-return reply
+return answer({ code = 'ok' }, function(reply) setAgent(name, 'bye', reply) end)

@@ -229,6 +229,7 @@ export class MailboxModel {
     if (recipient.state === 'dead') {
       if (type !== 'task') {
         this.dead.push(id);
+        if (type === 'clarify') this.reply(id);
         return;
       }
       Object.assign(recipient, { state: 'unloaded', strikes: 0 });

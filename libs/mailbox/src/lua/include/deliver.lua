@@ -1,5 +1,6 @@
 -- Puts one message into exactly one place: a mailbox, or the dead letters of an agent that is dead.
 local silence
+local engineReply
 
 -- Who may send what to whom (R1); a sub-agent is 'sub'. What the engine makes is not asked.
 local SENDABLE = {
@@ -237,6 +238,7 @@ local function deliver(m)
     if m.type ~= 'task' and m.type ~= 'revision' then
       setAgent(m.to, 'seq', seq)
       bury(m.id, m.to, 'agent_dead')
+      if m.type == 'clarify' then engineReply(m.id, m.to .. ' is out of service. Proceed on a stated assumption.') end
       return 'ok'
     end
     setAgent(m.to, 'st', 'unloaded', 'strikes', 0)
@@ -271,7 +273,7 @@ local function engineResult(id, status, body, mute)
 end
 
 -- Answers a question that is still open: an answer closes all earlier ones of the same agent.
-local function engineReply(questionId, text)
+function engineReply(questionId, text)
   local question = openQuestions()[questionId]
   if not question or question.st ~= 'open' then return end
   deliver({ id = derivedId('reply', questionId), from = question.to, to = question.from, type = 'clarify_resp',

@@ -9,11 +9,15 @@ local function event(code, name, data)
     'c', code, 'a', name, 'r', session.run or '', 'd', data)
 end
 
--- Publishes after all writes; pub/sub is a hint, the mailbox is the truth.
-local function answer(reply)
+-- Ends a script: what changed is written, then published; pub/sub is a hint, the mailbox is the truth. `keep` stores the
+-- answer for a second execution.
+local function answer(reply, keep)
+  if #activations > 0 then reply.activate = activations end
+  local encoded = cjson.encode(reply)
+  if keep then keep(encoded) end
+  writeChanges()
   for name, kind in pairs(wakes) do redis.call('SPUBLISH', key('agent:notify'), kind .. name) end
   if lastEvent then redis.call('SPUBLISH', key('events:notify'), lastEvent) end
   if settledRun then redis.call('SPUBLISH', key('runs:notify'), settledRun) end
-  if #activations > 0 then reply.activate = activations end
-  return cjson.encode(reply)
+  return encoded
 end

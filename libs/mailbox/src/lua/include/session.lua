@@ -2,6 +2,8 @@
 local prefix, slot, sid = string.match(KEYS[1], '^(.*):session:({s%d+}):([^:]+)$')
 local session = {}
 local agents = {}
+-- Fields that were set, by key; written together at the end of the script.
+local changed = {}
 
 local function key(kind, name)
   local built = prefix .. ':' .. kind .. ':' .. slot .. ':' .. sid
@@ -24,14 +26,31 @@ session = hgetall(KEYS[1])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
+local function change(name, field, value)
+  changed[name] = changed[name] or {}
+  changed[name][field] = value
+end
+
+local function writeChanges()
+  for name, fields in pairs(changed) do
+    local flat = {}
+    for field, value in pairs(fields) do
+      flat[#flat + 1] = field
+      flat[#flat + 1] = value
+    end
+    redis.call('HSET', name, unpack(flat))
+  end
+  changed = {}
+end
+
 local function setSession(field, value)
   session[field] = value
-  redis.call('HSET', KEYS[1], field, value)
+  change(KEYS[1], field, value)
 end
 
 -- Numbers the tasks and questions of a session in the order in which they were opened.
 local function count()
-  session.count = redis.call('HINCRBY', KEYS[1], 'count', 1)
+  setSession('count', num(session.count) + 1)
   return session.count
 end
 
@@ -72,10 +91,12 @@ local function agent(name)
 end
 
 local function setAgent(name, ...)
-  local fields = agent(name)
+  local fields, owner = agent(name), key('agent', name)
   local changes = { ... }
-  for i = 1, #changes, 2 do fields[changes[i]] = changes[i + 1] end
-  redis.call('HSET', key('agent', name), ...)
+  for i = 1, #changes, 2 do
+    fields[changes[i]] = changes[i + 1]
+    change(owner, changes[i], changes[i + 1])
+  end
 end
 
 local function remember(name, entry)
