@@ -1,6 +1,9 @@
 /** What is left to read after the end mark lets the connection be used again; it is not worth waiting long for. */
 const END_GRACE_MS = 200;
 
+/** Made once: an abort without a reason makes an exception with a stack trace for every call. */
+const ENDED = new DOMException('the attempt has ended', 'AbortError');
+
 /**
  * The life of one attempt (R13): `signal` aborts when the caller aborts, when no data of the model came for `silenceMs`,
  * or after `callMs` in all. `stop` must be called in the end.
@@ -51,5 +54,5 @@ export class AttemptClock {
     this.abort();
   }
 
-  private readonly abort = (): void => this.controller.abort();
+  private readonly abort = (): void => this.controller.abort(ENDED);
 }

@@ -5,6 +5,7 @@ import { AnswerStream } from './answer-stream';
 import { AttemptClock } from './attempt-clock';
 import { chatRequest } from './chat-request';
 import { ConnectionGate } from './connection-gate';
+import { HttpTransport } from './http-transport';
 import type { ModelAnswer, ModelClient, ModelEvent, ModelRequest } from './model-client';
 import { ModelError, ModelErrors } from './model-errors';
 import { type RetryOptions, RetryPolicy } from './retry-policy';
@@ -50,6 +51,7 @@ export class OpenAiModelClient implements ModelClient {
       organization: null,
       project: null,
       maxRetries: 0,
+      fetch: new HttpTransport().fetch,
       logLevel: 'off',
     });
     this.retries = new RetryPolicy(options);
@@ -125,13 +127,11 @@ export class OpenAiModelClient implements ModelClient {
       stream.take(data, event);
       if (stream.isDone) clock.ending();
     });
-    const reader = response.body?.getReader();
-    while (reader) {
-      const part = await reader.read().catch((error: unknown) => {
-        if (!stream.isComplete) throw this.errors.connectionLost(error);
-      });
-      if (!part || part.done) break;
-      sse.push(part.value);
+    try {
+      for await (const part of response.body ?? []) sse.push(part);
+    } catch (error) {
+      if (error instanceof ModelError) throw error;
+      if (!stream.isComplete) throw this.errors.connectionLost(error);
     }
     sse.end();
     if (stream.isComplete) return;
