@@ -117,7 +117,7 @@ export class AgentHost {
         this.logger.warn({ sessionId: lease.sessionId, agent: lease.agent, epoch: lease.epoch }, 'lease lost');
         activation.abandon();
       } else if (state === 'cancelled') activation.cancel();
-      else if (state === 'work') activation.look();
+      else if (state === 'work') activation.call();
     });
   }
 }

@@ -155,13 +155,13 @@ export class HostNode {
     this.consumers = [
       ...workerSizes(capacity).map((size) => ({
         queue: seat,
-        options: workerOptions(prefix, size),
+        options: workerOptions(prefix, size, leaseMs),
         process: async (job: Job) => {
           await this.host.process(activationJob.parse(job.data));
           this.probe.pass('after', 'job');
         },
       })),
-      { queue: SWEEPER_QUEUE, options: workerOptions(prefix, 1), process: () => this.sweeper.tick() },
+      { queue: SWEEPER_QUEUE, options: workerOptions(prefix, 1, leaseMs), process: () => this.sweeper.tick() },
     ];
   }
 

@@ -1,4 +1,4 @@
-import { LEAD_QUEUE, SUB_AGENT_QUEUE, SWEEPER_QUEUE } from '@mailroom/contracts';
+import { LEAD_QUEUE, LIMITS, SUB_AGENT_QUEUE, SWEEPER_QUEUE } from '@mailroom/contracts';
 import type { JobsOptions, QueueOptions, WorkerOptions } from 'bullmq';
 
 /** All queues of a deployment. */
@@ -22,14 +22,19 @@ export function queueOptions(prefix: string): Omit<QueueOptions, 'connection'> {
 
 /**
  * Options of a worker that hosts agents. The lock is a hint about liveness, the fence of the mailbox is the guarantee;
- * so a stalled job is never run again (`maxStalledCount: 0`): the sweeper makes a new activation with a new id.
+ * so a stalled job is never run again (`maxStalledCount: 0`): the sweeper makes a new activation with a new id. Locks
+ * last four leases, so that what is left of a dead process's jobs goes after its agents have been loaded elsewhere.
  */
-export function workerOptions(prefix: string, concurrency: number): Omit<WorkerOptions, 'connection'> {
+export function workerOptions(
+  prefix: string,
+  concurrency: number,
+  leaseMs: number = LIMITS.leaseMs,
+): Omit<WorkerOptions, 'connection'> {
   return {
     prefix: queuePrefix(prefix),
     concurrency,
-    lockDuration: 60_000,
-    stalledInterval: 15_000,
+    lockDuration: 4 * leaseMs,
+    stalledInterval: leaseMs,
     maxStalledCount: 0,
     drainDelay: 5,
   };

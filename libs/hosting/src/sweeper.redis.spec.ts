@@ -87,20 +87,20 @@ test('an activation whose job is active but never claimed is made again, and the
   await isActive;
   await sweeper.tick();
   expect(scheduled.at(-1)).toEqual({ ...first(), epoch: 2 });
-  expect(await mailbox.claim(first(), 'late', 'host', 60_000)).toBeUndefined();
-  expect(await mailbox.claim({ ...first(), epoch: 2 }, 'next', 'host', 60_000)).toBeDefined();
+  expect(await mailbox.claim(first(), { token: 'late', host: 'host', leaseMs: 60_000 })).toBeUndefined();
+  expect(await mailbox.claim({ ...first(), epoch: 2 }, { token: 'next', host: 'host', leaseMs: 60_000 })).toBeDefined();
   release();
   await worker.close();
 });
 
 test('a claimed activation is not touched while its lease holds', async () => {
-  await mailbox.claim(first(), 'token', 'host', 60_000);
+  await mailbox.claim(first(), { token: 'token', host: 'host', leaseMs: 60_000 });
   await sweeper.tick();
   expect(scheduled).toEqual([first()]);
 });
 
 test('an agent whose process died is activated again when its lease has run out', async () => {
-  await mailbox.claim(first(), 'token', 'host', 0);
+  await mailbox.claim(first(), { token: 'token', host: 'host', leaseMs: 0 });
   await sweeper.tick();
   expect(scheduled.at(-1)).toEqual({ ...first(), epoch: 2 });
 });

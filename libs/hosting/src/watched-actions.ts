@@ -20,7 +20,7 @@ export const MAILBOX_ACTIONS: Actions<Mailbox> = {
     facts: { sessionId, from, to, type, msgId },
     told: ({ msgId: given, runId, seq }) => ({ msgId: given, runId, seq }),
   }),
-  claim: ({ sessionId, agent, epoch }, token) => ({
+  claim: ({ sessionId, agent, epoch }, { token }) => ({
     op: 'claim',
     facts: { sessionId, agent, epoch, token },
     told: (claim) => ({ claimed: claim !== undefined }),

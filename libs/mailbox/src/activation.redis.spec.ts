@@ -28,8 +28,8 @@ describe('claim', () => {
     await session.ask();
     const { mailbox, id } = session;
     const job = { sessionId: id, agent: LEAD, epoch: 1 };
-    expect(await mailbox.claim({ ...job, epoch: 2 }, 'a', 'host', 1_000)).toBeUndefined();
-    expect(await mailbox.claim(job, 'a', 'host', 1_000)).toEqual({
+    expect(await mailbox.claim({ ...job, epoch: 2 }, { token: 'a', host: 'host', leaseMs: 1_000 })).toBeUndefined();
+    expect(await mailbox.claim(job, { token: 'a', host: 'host', leaseMs: 1_000 })).toEqual({
       lease: { ...job, token: 'a' },
       space: 'default',
       leadAgentId: 'boss',
@@ -38,14 +38,24 @@ describe('claim', () => {
         { as: 'bob', agent: 'bob' },
       ],
     });
-    expect(await mailbox.claim(job, 'b', 'host', 1_000)).toBeUndefined();
+    expect(await mailbox.claim(job, { token: 'b', host: 'host', leaseMs: 1_000 })).toBeUndefined();
     expect(await session.agent(LEAD)).toMatchObject({ st: 'loaded', token: 'a' });
     expect(await session.dueKinds(LEAD)).toEqual(['lease']);
   });
 
   test('of an agent that nobody wrote to, or of a session that is not there, gets nothing', async () => {
-    expect(await session.mailbox.claim({ sessionId: session.id, agent: 'bob', epoch: 0 }, 'a', 'h', 1)).toBeUndefined();
-    expect(await session.mailbox.claim({ sessionId: 'ses_none', agent: 'bob', epoch: 0 }, 'a', 'h', 1)).toBeUndefined();
+    expect(
+      await session.mailbox.claim(
+        { sessionId: session.id, agent: 'bob', epoch: 0 },
+        { token: 'a', host: 'h', leaseMs: 1 },
+      ),
+    ).toBeUndefined();
+    expect(
+      await session.mailbox.claim(
+        { sessionId: 'ses_none', agent: 'bob', epoch: 0 },
+        { token: 'a', host: 'h', leaseMs: 1 },
+      ),
+    ).toBeUndefined();
   });
 
   test('R11: there is one as for each load and one ax for each exit of a sub-agent, and none of the lead', async () => {

@@ -52,7 +52,7 @@ describe('R19: cancelling a run', () => {
     expect((await session.journal('alice')).at(-1)).toMatchObject({ kind: 'engine', code: 'cancelled' });
     expect(await session.dueKinds('alice')).toEqual([]);
     const job = { sessionId: session.id, agent: 'alice', epoch: Number(epoch) };
-    expect(await session.mailbox.claim(job, 't', 'host', 1_000)).toBeUndefined();
+    expect(await session.mailbox.claim(job, { token: 't', host: 'host', leaseMs: 1_000 })).toBeUndefined();
   });
 
   test('stops agents that work without a task as well, and withdraws what they asked', async () => {

@@ -26,8 +26,9 @@ export class EventFeed {
   }
 
   /**
-   * Events after the cursor as they come, each once and in order, until the signal aborts. A cursor whose next entries
-   * were trimmed, or that is ahead of the stream, yields one `reset` event first and then all that is there.
+   * Events after the cursor as they come, each once and in order, until the signal aborts. When entries after the cursor
+   * were trimmed, or Redis has lost the entry at the cursor, a `reset` event comes and then all that is there; at the
+   * beginning as well as later.
    */
   async *follow(sessionId: string, after: string, signal: AbortSignal): AsyncGenerator<SessionEvent> {
     let wake: (() => void) | undefined;
@@ -40,20 +41,15 @@ export class EventFeed {
     signal.addEventListener('abort', hint, { once: true });
     try {
       let cursor = after;
-      const gap = await this.gapAfter(sessionId, cursor);
-      if (gap) {
-        cursor = '';
-        yield gap;
-      }
       while (!signal.aborted) {
         hinted = false;
-        const events = await this.read(sessionId, cursor);
+        const events = await this.next(sessionId, cursor);
         for (const event of events) {
           if (signal.aborted) return;
-          cursor = event.id;
+          cursor = event.event === 'reset' ? '' : event.id;
           yield event;
         }
-        if (events.length === PAGE || hinted) continue;
+        if (events.length === PAGE || events.at(-1)?.event === 'reset' || hinted) continue;
         await new Promise<void>((resolve) => {
           wake = resolve;
           if (hinted) resolve();
@@ -65,23 +61,28 @@ export class EventFeed {
     }
   }
 
-  private async gapAfter(sessionId: string, cursor: string): Promise<SessionEvent | undefined> {
-    if (cursor === '') return undefined;
+  /** Events after the cursor, or one `reset` when they cannot be told any more. */
+  private async next(sessionId: string, cursor: string): Promise<SessionEvent[]> {
+    if (cursor === '') return this.read(sessionId, '');
     const key = this.keys.of('events', sessionId);
-    const [at, first, last] = await Promise.all([
-      this.redis.xrange(key, cursor, cursor),
+    const entries = await this.redis.xrange(key, cursor, '+', 'COUNT', PAGE + 1);
+    // The cursor's own entry is the proof that nothing behind it was trimmed, and that Redis did not lose it.
+    if (entries[0]?.[0] === cursor)
+      return entries.slice(1).map((entry) => toEvent(sessionId, entry as [string, string[]]));
+    const [first, last] = await Promise.all([
       this.redis.xrange(key, '-', '+', 'COUNT', 1),
       this.redis.xrevrange(key, '+', '-', 'COUNT', 1),
     ]);
-    // The cursor's own entry is the proof that nothing between it and the next one was trimmed.
-    if (at.length > 0 || (first.length === 0 && last.length === 0)) return undefined;
-    return {
-      id: '0-0',
-      event: 'reset',
-      type: EVENT_TYPES.reset,
-      sessionId,
-      at: isoTime(Date.now()),
-      data: { after: cursor, first: first[0]?.[0], last: last[0]?.[0] },
-    };
+    if (first.length === 0) return [];
+    return [
+      {
+        id: '0-0',
+        event: 'reset',
+        type: EVENT_TYPES.reset,
+        sessionId,
+        at: isoTime(Date.now()),
+        data: { after: cursor, first: first[0]?.[0], last: last[0]?.[0] },
+      },
+    ];
   }
 }

@@ -15,7 +15,7 @@ export type {
   StepPart,
   Tail,
 } from './lease';
-export type { LeaseState, Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
+export type { ClaimTerms, LeaseState, Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
 export { derivedMessageId, newMessageId, runIdOf } from './message-id';
 export { Notifications, type Wake } from './notifications';
 export { RedisMailbox, type RedisMailboxOptions } from './redis-mailbox';

@@ -31,6 +31,8 @@ export interface Claim {
   space: string;
   leadAgentId: string;
   roster: { as: string; agent: string }[];
+  /** The first look into the mailbox, if it was asked for. */
+  inbox?: Inbox;
 }
 
 /** What the journal's tail asks for: nothing · a model call · the results of open tool calls. */
@@ -89,6 +91,8 @@ export interface StepPart {
   open?: readonly string[];
   /** The tool call whose result this part brings. */
   closes?: string;
+  /** Journal entries that the host holds: asks for the next look into the mailbox in the same script. */
+  known?: number;
   /** Whether the agent idles after this part: `if_done` = if a clarify went out or the last open task was reported (R9). */
   park: 'no' | 'yes' | 'if_done';
   /** Reason of the exit that this part may cause; `completed` when absent. */
@@ -111,4 +115,6 @@ export interface CommitReceipt {
   work: boolean;
   left?: ExitReason;
   settled: boolean;
+  /** The next look into the mailbox, if `known` asked for it and the agent has work other than open tool calls. */
+  inbox?: Inbox;
 }

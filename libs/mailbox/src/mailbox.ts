@@ -47,6 +47,17 @@ export interface NewSession {
   settings: Partial<SessionSettings>;
 }
 
+/** How an activation is taken. */
+export interface ClaimTerms {
+  /** Random; the same one again gets the same answer. */
+  token: string;
+  /** Names process and machine. */
+  host: string;
+  leaseMs: number;
+  /** Whether to look into the mailbox in the same script. */
+  look?: boolean;
+}
+
 /** A renewed lease: nothing new · it has mail or work · its work was cancelled since · it is lost. */
 export type LeaseState = 'quiet' | 'work' | 'cancelled' | 'lost';
 
@@ -65,7 +76,7 @@ export interface Mailbox {
   /** Throws the refusal (R1, R4, R18) as an `AppError`; nothing was stored then. */
   send(sessionId: string, letter: Letter): Promise<SendReceipt>;
   /** Undefined when the job is stale: somebody else has or had the activation. */
-  claim(job: ActivationJob, token: string, host: string, leaseMs: number): Promise<Claim | undefined>;
+  claim(job: ActivationJob, terms: ClaimTerms): Promise<Claim | undefined>;
   /** Moves mail into the journal and returns the journal from entry `known` on (R8). */
   readInbox(lease: Lease, known: number): Promise<Inbox>;
   commit(fence: Fence, part: StepPart): Promise<CommitReceipt>;

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { parseInbox } from './inbox';
 import { MailboxKeys } from './keys';
 import type { Claim, CommitReceipt, Fence, HeldLease, Inbox, Lease, StepEvent, StepPart } from './lease';
-import type { LeaseState, Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
+import type { ClaimTerms, LeaseState, Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
 import { newMessageId, runIdOf } from './message-id';
 import { fenceError, refusal } from './refusals';
 import { MailboxScripts, type ScriptName } from './scripts';
@@ -26,6 +26,10 @@ interface Reply {
   code: string;
   activate?: [string, number][];
 }
+
+/** Head (JSON), journal entries, messages: what `look.lua` replies. */
+type SeenInbox = [head: string, entries: string[], messages: string[]];
+type WithInbox = [reply: string, ...SeenInbox] | [reply: string];
 
 export interface RedisMailboxOptions {
   prefix: string;
@@ -78,37 +82,36 @@ export class RedisMailbox implements Mailbox {
     return { msgId: reply.msgId, seq: reply.seq, runId: reply.runId };
   }
 
-  async claim(job: ActivationJob, token: string, host: string, leaseMs: number): Promise<Claim | undefined> {
-    const reply = await this.run<Reply & { space: string; leadAgent: string; roster: string }>('claim', job.sessionId, [
-      job.agent,
-      job.epoch,
-      token,
-      host,
-      leaseMs,
-    ]);
+  async claim(job: ActivationJob, { token, host, leaseMs, look }: ClaimTerms): Promise<Claim | undefined> {
+    const { sessionId, agent, epoch } = job;
+    const args = [agent, epoch, token, host, leaseMs, look ? LIMITS.drainBytes : ''];
+    const [json, ...seen] = (await this.scripts.run('claim', this.sessionKeys(sessionId), args)) as WithInbox;
+    const reply = this.parse<Reply & { space: string; leadAgent: string; roster: string }>(sessionId, json);
     if (reply.code !== 'ok') return undefined;
+    const lease = { sessionId, agent, epoch, token };
     return {
-      lease: { sessionId: job.sessionId, agent: job.agent, epoch: job.epoch, token },
+      lease,
       space: reply.space,
       leadAgentId: reply.leadAgent,
       roster: JSON.parse(reply.roster) as Claim['roster'],
+      ...this.inboxIn(lease, seen),
     };
   }
 
   async readInbox(lease: Lease, known: number): Promise<Inbox> {
     const args = [...leaseArgs(lease), known, LIMITS.drainBytes, requestId()];
-    const [head, entries, messages] = (await this.scripts.run('drain', this.sessionKeys(lease.sessionId), args)) as [
-      string,
-      string[],
-      string[],
-    ];
+    const [head, entries, messages] = (await this.scripts.run(
+      'drain',
+      this.sessionKeys(lease.sessionId),
+      args,
+    )) as SeenInbox;
     const reply = this.parse<Reply>(lease.sessionId, head);
     if (reply.code !== 'ok') throw fenceError(reply.code, lease.agent);
     return parseInbox(lease, reply, entries, messages);
   }
 
   async commit(fence: Fence, part: StepPart): Promise<CommitReceipt> {
-    const { entries, events, sends, final, settle, ...rest } = part;
+    const { entries, events, sends, final, settle, known, ...rest } = part;
     const plan = {
       ...rest,
       entries: entries.length,
@@ -116,23 +119,22 @@ export class RedisMailbox implements Mailbox {
       sends: sends.map(({ callId, msgId, to, type, inReplyTo }) => ({ callId, id: msgId, to, type, inReplyTo })),
       ...(final && { final: { status: final.status, force: final.force } }),
       ...(settle && { settle: { status: settle.status, reason: settle.reason, force: settle.force } }),
+      ...(known !== undefined && { look: { known, bytes: LIMITS.drainBytes, id: requestId() } }),
     };
-    const reply = await this.run<Reply & { work: boolean; left?: ExitReason; settled?: boolean }>(
-      'commit',
-      fence.sessionId,
-      [
-        ...fenceArgs(fence),
-        fence.n,
-        JSON.stringify(plan),
-        ...entries.map((entry) => JSON.stringify(entry)),
-        ...events.map((event) => JSON.stringify(event.data)),
-        ...sends.map(bodyOf),
-        ...(final ? [JSON.stringify({ content: final.text })] : []),
-        ...(settle ? [JSON.stringify({ text: settle.text })] : []),
-      ],
-    );
+    const [json, ...seen] = (await this.scripts.run('commit', this.sessionKeys(fence.sessionId), [
+      ...fenceArgs(fence),
+      fence.n,
+      JSON.stringify(plan),
+      ...entries.map((entry) => JSON.stringify(entry)),
+      ...events.map((event) => JSON.stringify(event.data)),
+      ...sends.map(bodyOf),
+      ...(final ? [JSON.stringify({ content: final.text })] : []),
+      ...(settle ? [JSON.stringify({ text: settle.text })] : []),
+    ])) as WithInbox;
+    const reply = this.parse<Reply & { work: boolean; left?: ExitReason; settled?: boolean }>(fence.sessionId, json);
     if (reply.code !== 'ok') throw fenceError(reply.code, fence.agent);
-    return { work: reply.work, settled: reply.settled === true, ...(reply.left && { left: reply.left }) };
+    const { work, left, settled = false } = reply;
+    return { work, settled, ...(left && { left }), ...this.inboxIn(fence, seen) };
   }
 
   async emit(fence: Fence, number: number, events: readonly StepEvent[]): Promise<void> {
@@ -162,7 +164,7 @@ export class RedisMailbox implements Mailbox {
     await Promise.all(
       [...bySlot].map(async ([slot, group]) => {
         const held = group.flatMap((lease) => [lease.sessionId, lease.agent, lease.token, lease.agentCancel]);
-        const args = [`${this.keys.prefix}:agent:${slot}:`, leaseMs, ...held];
+        const args = [this.keys.prefix, slot, leaseMs, ...held];
         const replies = (await this.scripts.run('renew-leases', [this.keys.due(slot)], args)) as LeaseState[];
         for (const [i, lease] of group.entries()) states.set(lease, replies[i] ?? 'lost');
       }),
@@ -184,6 +186,14 @@ export class RedisMailbox implements Mailbox {
   async closeSession(sessionId: string): Promise<boolean> {
     const reply = await this.run<Reply>('close-session', sessionId, [LIMITS.keepMs, requestId()]);
     return reply.code === 'ok';
+  }
+
+  /** The look into the mailbox that a script made on top of its own work. */
+  private inboxIn({ sessionId, agent, epoch, token }: Lease, seen: SeenInbox | []): { inbox?: Inbox } {
+    const [head, entries, messages] = seen;
+    if (head === undefined) return {};
+    const lease = { sessionId, agent, epoch, token };
+    return { inbox: parseInbox(lease, JSON.parse(head) as object, entries ?? [], messages ?? []) };
   }
 
   private sessionKeys(sessionId: string): [string, string] {

@@ -32,7 +32,12 @@ describe('an activation job', () => {
     await session.redis.hset(session.keys.of('agent', session.id, LEAD), 'since', 0);
     await session.fire(LEAD, 'job', { epoch: 1, state: 'active' });
     expect(await stateOf(LEAD)).toBe('scheduled 2');
-    expect(await session.mailbox.claim({ sessionId: session.id, agent: LEAD, epoch: 1 }, 't', 'h', 1)).toBeUndefined();
+    expect(
+      await session.mailbox.claim(
+        { sessionId: session.id, agent: LEAD, epoch: 1 },
+        { token: 't', host: 'h', leaseMs: 1 },
+      ),
+    ).toBeUndefined();
   });
 
   test('that was looked up under an older epoch is left alone', async () => {

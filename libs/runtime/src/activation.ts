@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, LIMITS, toAppError } from '@mailroom/contracts';
-import type { HeldLease, Inbox, Lease, Wake } from '@mailroom/mailbox';
+import type { Claim, HeldLease, Inbox, Lease, StepPart, Wake } from '@mailroom/mailbox';
 import { Attention } from './attention';
 import { LedgerWriter } from './ledger-writer';
 import { Memory } from './memory';
@@ -34,6 +34,8 @@ export class Activation {
   private readonly emitted = { count: 0 };
   private stopReason: 'released' | 'evicted' | undefined;
   private isLost = false;
+  /** True: a cancel came since the last look, so what that look saw is not to be worked on. */
+  private isStale = false;
   private abort: ((why: Interrupt) => void) | undefined;
 
   constructor(
@@ -56,10 +58,11 @@ export class Activation {
         this.onWake(wake),
       );
       const token = randomBytes(8).toString('hex');
-      const claim = await this.deps.mailbox.claim(this.job, token, this.deps.host, this.deps.settings.leaseMs);
+      const terms = { token, host: this.deps.host, leaseMs: this.deps.settings.leaseMs, look: true };
+      const claim = await this.deps.mailbox.claim(this.job, terms);
       if (!claim) return;
       this.lease = { ...claim.lease, agentCancel: 0 };
-      await this.live(claim.lease, await takeSeat(this.deps.agents, claim));
+      await this.live(claim, await takeSeat(this.deps.agents, claim));
     } catch (error) {
       await this.fail(error);
     } finally {
@@ -81,70 +84,76 @@ export class Activation {
     this.attention.call();
   }
 
-  /** Looks into the mailbox, in case a wake-up was lost. */
-  look(): void {
+  /** Calls the agent to its mailbox, in case a wake-up was lost. */
+  call(): void {
     this.attention.call();
   }
 
   /** What the agent does was cancelled: aborts it and looks. */
   cancel(): void {
+    this.isStale = true;
     this.abort?.('cancelled');
     this.attention.call();
   }
 
   private onWake(wake: Wake): void {
     if (wake === 'cancel') this.cancel();
-    else this.look();
+    else this.call();
   }
 
-  private async live(lease: Lease, seat: Seat): Promise<void> {
+  private async live({ lease, inbox: first }: Claim, seat: Seat): Promise<void> {
+    let seen = first;
     while (!this.isLost) {
       if (this.stopReason) return this.deps.mailbox.release(lease, this.stopReason);
-      this.attention.reset();
-      const inbox = await this.deps.mailbox.readInbox(lease, this.memory.length);
+      const inbox = seen && !this.isStale ? seen : await this.look(lease);
       this.lease = inbox.fence;
       this.memory.take(inbox);
-      const hasLeft = await this.advance(seat, inbox);
-      if (hasLeft) return;
+      const after = await this.advance(seat, inbox);
+      if (after === 'left') return;
+      seen = after === 'look' ? undefined : after;
     }
   }
 
-  /** Makes one step; true when the agent has left. */
-  private async advance(seat: Seat, inbox: Inbox): Promise<boolean> {
+  private look(lease: Lease): Promise<Inbox> {
+    // Only here: a look that a commit made may be older than a wake-up that came since.
+    this.attention.reset();
+    this.isStale = false;
+    return this.deps.mailbox.readInbox(lease, this.memory.length);
+  }
+
+  /** Makes one step. What comes then: the look into the mailbox that was already made, or another one. */
+  private async advance(seat: Seat, inbox: Inbox): Promise<'left' | 'look' | Inbox> {
     const maxSteps = seat.definition?.maxSteps ?? (seat.role === 'lead' ? LIMITS.leadMaxSteps : LIMITS.maxSteps);
     const next = nextStep(inbox, this.memory, seat.role, maxSteps);
-    const writer = new LedgerWriter(this.deps.mailbox, inbox.fence, this.emitted);
-    const say = { events: [], sends: [] };
     switch (next.kind) {
       case 'collect':
         // More mail only lengthens the block: the window itself, or the end of the last task, closes it.
         await this.attention.within(next.ms);
-        return false;
+        return 'look';
       case 'idle':
         return this.idle(inbox.fence);
       case 'leave':
-        return this.deps.mailbox.exit(inbox.fence, next.reason);
+        return (await this.deps.mailbox.exit(inbox.fence, next.reason)) ? 'left' : 'look';
       case 'announce-limit':
-        await writer.commit({ ...say, entries: [{ kind: 'engine', code: 'limit', text: LIMIT_REACHED }], park: 'no' });
-        return false;
+        return this.note(inbox, { entries: [{ kind: 'engine', code: 'limit', text: LIMIT_REACHED }] });
       case 'conclude':
-        await writer.commit({ ...say, entries: [], park: 'no', conclude: 'max_steps' });
-        return false;
-      case 'retire': {
-        const receipt = await writer.commit({
-          ...say,
+        return this.note(inbox, { conclude: 'max_steps' });
+      case 'retire':
+        return this.note(inbox, {
           entries: [{ kind: 'engine', code: 'allowance', text: ALLOWANCE_SPENT }],
           park: 'yes',
         });
-        return receipt.left !== undefined;
-      }
       case 'think':
-      case 'use-tools': {
-        const after = await this.work(seat, inbox, next);
-        // Nothing to look for: whatever came since the last look has called for attention.
-        return after === 'idle' ? this.idle(inbox.fence) : after === 'left';
-      }
+      case 'use-tools':
+        return this.work(seat, inbox, next);
     }
+  }
+
+  /** A part of a step for which no model is called. */
+  private async note(inbox: Inbox, part: Partial<StepPart>): Promise<'left' | 'look' | Inbox> {
+    const writer = this.writerFor(inbox);
+    const receipt = await writer.commit({ entries: [], events: [], sends: [], park: 'no', ...part });
+    return receipt.left === undefined ? (receipt.inbox ?? 'look') : 'left';
   }
 
   /** A model call and the tools that it asks for; or the tools of a step whose host is gone. */
@@ -152,52 +161,51 @@ export class Activation {
     seat: Seat,
     inbox: Inbox,
     next: { kind: 'use-tools' } | { kind: 'think'; last: boolean },
-  ): Promise<'left' | 'idle' | 'look'> {
-    const writer = new LedgerWriter(this.deps.mailbox, inbox.fence, this.emitted);
+  ): Promise<'left' | 'look' | Inbox> {
+    const writer = this.writerFor(inbox);
     const controller = new AbortController();
     this.abort = (why) => controller.abort(new Interruption(why));
-    const { signal } = controller;
-    const { sessionId, agent } = this.job;
+    const common = { sessionId: this.job.sessionId, writer, signal: controller.signal };
+    const { agent } = this.job;
     try {
       if (next.kind === 'use-tools') {
         const calls = this.memory.callsOf(inbox.openCalls);
-        await useTools(this.deps, { sessionId, agent, step: inbox.step, calls, isFresh: false, writer, signal });
-        return 'look';
+        return (await useTools(this.deps, { ...common, agent, step: inbox.step, calls, isFresh: false })) ?? 'look';
       }
-      const thought = { seat, sessionId, inbox, memory: this.memory, writer, signal, last: next.last };
-      const { receipt, open } = await think(this.deps, thought);
+      const thinking = await think(this.deps, { ...common, seat, inbox, memory: this.memory, last: next.last });
+      const { receipt, open } = thinking;
       if (receipt.left !== undefined) return 'left';
-      if (!receipt.work) return 'idle';
       if (open.length > 0)
-        await useTools(this.deps, {
-          sessionId,
-          agent,
-          step: inbox.step + 1,
-          calls: open,
-          isFresh: true,
-          writer,
-          signal,
-        });
+        return (
+          (await useTools(this.deps, { ...common, agent, step: inbox.step + 1, calls: open, isFresh: true })) ?? 'look'
+        );
+      if (receipt.work) return receipt.inbox ?? 'look';
     } catch (error) {
       // The state has moved on under this step; the next drain tells how.
       if (!(error instanceof Interruption) && toAppError(error).retry !== 'now') throw error;
       controller.abort(error);
       this.memory.forget();
+      return 'look';
     } finally {
       this.abort = undefined;
     }
-    return 'look';
+    // Nothing to look for: whatever came since the last look has called for attention.
+    return this.idle(inbox.fence);
   }
 
-  private async idle(lease: Lease): Promise<boolean> {
+  private writerFor(inbox: Inbox): LedgerWriter {
+    return new LedgerWriter(this.deps.mailbox, inbox.fence, this.memory.length, this.emitted);
+  }
+
+  private async idle(lease: Lease): Promise<'left' | 'look'> {
     this.idleSince = performance.now();
     this.onIdle();
     try {
-      if (await this.attention.within(this.deps.settings.idleMs)) return false;
+      if (await this.attention.within(this.deps.settings.idleMs)) return 'look';
     } finally {
       this.idleSince = undefined;
     }
-    return this.deps.mailbox.exit(lease, 'idle_timeout');
+    return (await this.deps.mailbox.exit(lease, 'idle_timeout')) ? 'left' : 'look';
   }
 
   private async fail(error: unknown): Promise<void> {

@@ -89,6 +89,44 @@ test('R19: an agent that loads later finds nothing of what was cancelled to do',
   expect(harness.model.requests).toEqual([]);
 });
 
+test.each([
+  ['alice', 'before claim', 0],
+  ['alice', 'after claim', 0],
+  ['alice', 'before readInbox', 0],
+  ['alice', 'after readInbox', 1],
+  [LEAD, 'before claim', 0],
+  [LEAD, 'after claim', 0],
+  [LEAD, 'after readInbox', 1],
+])(
+  'R19: a run cancelled while %s is being loaded, %s, ends as cancelled, and the next run works',
+  async (loading, at, calls) => {
+    let cancelled: string | undefined;
+    harness = await TeamHarness.start({
+      redis,
+      answer: (request) => {
+        if (cancelled) return { text: 'works' };
+        return askerOf(request) === LEAD ? { calls: [send('alice', 'task', 'one'), wait] } : { text: 'never read' };
+      },
+      settings: { idleMs: 30 },
+      at: async (point, { mailbox, sessionId }, agent) => {
+        if (!cancelled && agent === loading && point === at)
+          cancelled = await mailbox.cancelRun(sessionId, 'changed my mind');
+      },
+    });
+    const runId = await harness.ask('go');
+    expect(await harness.settled(runId)).toMatchObject({ status: 'cancelled', reason: 'changed my mind' });
+    await harness.allLeft();
+    expect(cancelled).toBe(runId);
+    expect(harness.model.requests.filter((request) => askerOf(request) === loading).length).toBeLessThanOrEqual(calls);
+    const detail = await harness.reader.detail('default', harness.sessionId);
+    expect(detail).toMatchObject({ openTasks: [], openQuestions: [] });
+    expect(detail?.agents.map(({ state }) => state)).toEqual(['unloaded', 'unloaded', 'unloaded']);
+    const events = await harness.until(isDone);
+    expect(events.filter(({ event }) => event === 'ar').every(({ data }) => data.status === 'cancelled')).toBe(true);
+    expect(await harness.settled(await harness.ask('again'))).toMatchObject({ status: 'completed', output: 'works' });
+  },
+);
+
 test('R19: cancelling one agent ends its task as cancelled, and the lead goes on with the others', async () => {
   const never = latch();
   harness = await TeamHarness.start({

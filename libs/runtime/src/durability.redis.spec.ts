@@ -138,6 +138,6 @@ test('lost notifications delay nothing for good: a look into the mailbox finds t
   const runId = await harness.ask('second');
   const [lease] = [...harness.activations].flatMap((activation) => (activation.lease ? [activation.lease] : []));
   expect(await harness.mailbox.renewLeases([lease as never], 60_000)).toEqual(['work']);
-  for (const activation of harness.activations) activation.look();
+  for (const activation of harness.activations) activation.call();
   expect((await harness.settled(runId)).output).toBe('two');
 });

@@ -7,16 +7,18 @@ import type { CommitReceipt, Fence, Mailbox, StepEvent, StepPart } from '@mailro
 export class LedgerWriter {
   private chain: Promise<unknown> = Promise.resolve();
 
-  /** `emitted` counts the emits of the whole activation. */
+  /** `known`: journal entries that the host holds. `emitted` counts the emits of the whole activation. */
   constructor(
     private readonly mailbox: Mailbox,
     private fence: Fence,
+    private readonly known: number,
     private readonly emitted: { count: number },
   ) {}
 
+  /** The receipt holds the next look into the mailbox, unless there is nothing to do or tool calls are open. */
   commit(part: StepPart): Promise<CommitReceipt> {
     return this.inTurn(async () => {
-      const receipt = await this.mailbox.commit(this.fence, part);
+      const receipt = await this.mailbox.commit(this.fence, { ...part, known: this.known });
       this.fence = { ...this.fence, n: this.fence.n + 1 };
       return receipt;
     });

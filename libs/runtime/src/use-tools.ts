@@ -1,6 +1,6 @@
 import { executeTool, type ToolOutcome } from '@mailroom/capabilities';
 import type { ToolCall } from '@mailroom/contracts';
-import { derivedMessageId } from '@mailroom/mailbox';
+import { derivedMessageId, type Inbox } from '@mailroom/mailbox';
 import type { LedgerWriter } from './ledger-writer';
 import type { RunDeps } from './run-deps';
 
@@ -21,15 +21,16 @@ export interface ToolUse {
 /**
  * Brings the results of tool calls, at the same time, each committed when it is there. After a crash only idempotent
  * tools run again, with the same key. Rejects with the signal's reason when aborted; the calls stay open then.
+ * Resolves with the look into the mailbox that the last commit made.
  */
-export async function useTools(deps: RunDeps, use: ToolUse): Promise<void> {
-  await Promise.all(
+export async function useTools(deps: RunDeps, use: ToolUse): Promise<Inbox | undefined> {
+  const receipts = await Promise.all(
     use.calls.map(async (call) => {
       const outcome = await run(deps, use, call);
       // What a stopped tool says is not its result: the call is for the next host, or was closed by the cancel.
       if (use.signal.aborted) throw use.signal.reason;
       const error = outcome.error && { error: true };
-      await use.writer.commit({
+      return use.writer.commit({
         entries: [{ kind: 'tool', callId: call.id, content: outcome.content, ...error }],
         events: [
           {
@@ -43,6 +44,7 @@ export async function useTools(deps: RunDeps, use: ToolUse): Promise<void> {
       });
     }),
   );
+  return receipts.find(({ inbox }) => inbox)?.inbox;
 }
 
 async function run(deps: RunDeps, use: ToolUse, call: ToolCall): Promise<ToolOutcome> {

@@ -5,20 +5,22 @@
 -- ARGV[1] agent  ARGV[2] epoch  ARGV[3] token  ARGV[4] session cancel number  ARGV[5] agent cancel number
 -- ARGV[6] commit number  ARGV[7] plan (JSON): {entries: n, events: [code…], sends: [{callId, id, to, type, inReplyTo?}],
 --   open?: [callId…], closes?: callId, park: 'no' | 'yes' | 'if_done', step?, usage?: {input, output},
---   final?: {status, force}, settle?: {status, reason, force}, conclude?: reason, leave?: reason}
+--   final?: {status, force}, settle?: {status, reason, force}, conclude?: reason, leave?: reason, look?: {known, bytes, id}}
 -- ARGV[8…] bodies in that order: journal entries, event data, message bodies, the text of final {content} or settle {text}
--- Replies {code: 'ok' | 'lost' | 'closed' | 'cancelled' | 'out_of_step', work, left?, settled?, activate?}
+-- Replies [{code: 'ok' | 'lost' | 'closed' | 'cancelled' | 'out_of_step', work, left?, settled?, activate?}], and, if
+--   asked to look, when the agent has work other than open tool calls, at the first execution, what `drain` replies
 -- @include session
 -- @include outbox
 -- @include activation
 -- @include deliver
 -- @include run
+-- @include look
 local name, fields = ARGV[1], agent(ARGV[1])
-if fields.token == ARGV[3] and num(fields.n) == num(ARGV[6]) + 1 and fields.ans then return fields.ans end
+if fields.token == ARGV[3] and num(fields.n) == num(ARGV[6]) + 1 and fields.ans then return { fields.ans } end
 local fenced = fence(name, ARGV[2], ARGV[3])
-if fenced ~= 'ok' then return cjson.encode({ code = fenced }) end
-if isCancelled(name, ARGV[4], ARGV[5]) then return cjson.encode({ code = 'cancelled' }) end
-if num(fields.n) ~= num(ARGV[6]) then return cjson.encode({ code = 'out_of_step' }) end
+if fenced ~= 'ok' then return { cjson.encode({ code = fenced }) } end
+if isCancelled(name, ARGV[4], ARGV[5]) then return { cjson.encode({ code = 'cancelled' }) } end
+if num(fields.n) ~= num(ARGV[6]) then return { cjson.encode({ code = 'out_of_step' }) } end
 
 local plan = cjson.decode(ARGV[7])
 local at = 7
@@ -118,6 +120,9 @@ if name ~= 'lead' and not hasWork(name) and #tasksOf(name) == 0
   leave(name, left)
 end
 checkQuiescence()
-return answer({ code = 'ok', work = hasWork(name), left = left, settled = settled }, function(reply)
-  setAgent(name, 'ans', reply)
-end)
+local reply = { code = 'ok', work = hasWork(name), left = left, settled = settled }
+local head, entries, messages
+if plan.look and reply.work and fields.tail ~= 'tools' then head, entries, messages = look(name, plan.look) end
+local encoded = answer(reply, function(kept) setAgent(name, 'ans', kept) end)
+if not head then return { encoded } end
+return { encoded, cjson.encode(head), entries, messages }

@@ -73,7 +73,7 @@ export class BenchSession {
   async load(agent: string, token = randomBytes(4).toString('hex')): Promise<LoadedAgent> {
     const { st, epoch } = await this.agent(agent);
     const job = { sessionId: this.id, agent, epoch: Number(epoch) };
-    const claim = await this.mailbox.claim(job, token, 'host', LEASE_MS);
+    const claim = await this.mailbox.claim(job, { token, host: 'host', leaseMs: LEASE_MS });
     if (!claim) throw new Error(`${agent} cannot be claimed, it is ${st}`);
     return new LoadedAgent(this, claim.lease);
   }

@@ -71,7 +71,11 @@ const claimInVain = (pick: number, how: 'stale' | 'resent') =>
     const name = chosen(model, how === 'resent' ? 'loaded' : 'scheduled', pick);
     const { epoch, token } = model.agent(name);
     const job = { sessionId: bench.id, agent: name, epoch: how === 'stale' ? epoch - 1 : epoch };
-    const answer = await bench.mailbox.claim(job, how === 'stale' ? 'stale' : token, 'host', 60_000);
+    const answer = await bench.mailbox.claim(job, {
+      token: how === 'stale' ? 'stale' : token,
+      host: 'host',
+      leaseMs: 60_000,
+    });
     expect(answer?.lease).toEqual(how === 'stale' ? undefined : { ...job, token });
   });
 

@@ -36,8 +36,8 @@ export interface HarnessOptions {
   tools?: Tool[];
   settings?: Partial<RunSettings>;
   session?: Partial<SessionSettings>;
-  /** Runs at a named point of the protocol: just before or after a call of an activation on its mailbox. */
-  at?: (point: string, harness: TeamHarness) => Promise<void>;
+  /** Runs at a named point of the protocol: just before or after a call of an agent's activation on its mailbox. */
+  at?: (point: string, harness: TeamHarness, agent: string) => Promise<void> | void;
 }
 
 /** The loop on real Redis and a real model server in one process; activations start as soon as they are scheduled. */
@@ -151,17 +151,17 @@ export class TeamHarness {
 
   /** The mailbox, with the hook around the calls that an activation makes on its way to idle. */
   private watched(at: NonNullable<HarnessOptions['at']>): Mailbox {
-    const around = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
-      await at(`before ${name}`, this);
+    const around = async <T>(name: string, agent: string, call: () => Promise<T>): Promise<T> => {
+      await at(`before ${name}`, this, agent);
       const answer = await call();
-      await at(`after ${name}`, this);
+      await at(`after ${name}`, this, agent);
       return answer;
     };
     const port: Pick<Mailbox, 'claim' | 'readInbox' | 'commit' | 'exit'> = {
-      claim: (...args) => around('claim', () => this.mailbox.claim(...args)),
-      readInbox: (...args) => around('readInbox', () => this.mailbox.readInbox(...args)),
-      commit: (...args) => around('commit', () => this.mailbox.commit(...args)),
-      exit: (...args) => around('exit', () => this.mailbox.exit(...args)),
+      claim: (...args) => around('claim', args[0].agent, () => this.mailbox.claim(...args)),
+      readInbox: (...args) => around('readInbox', args[0].agent, () => this.mailbox.readInbox(...args)),
+      commit: (...args) => around('commit', args[0].agent, () => this.mailbox.commit(...args)),
+      exit: (...args) => around('exit', args[0].agent, () => this.mailbox.exit(...args)),
     };
     return Object.assign(Object.create(this.mailbox) as Mailbox, port);
   }
@@ -206,7 +206,7 @@ export class TeamHarness {
 
   async close(): Promise<void> {
     await this.mailbox.closeSession(this.sessionId);
-    for (const activation of this.activations) activation.look();
+    for (const activation of this.activations) activation.call();
     await this.allLeft();
     this.redis.disconnect();
     this.subscriber.disconnect();
