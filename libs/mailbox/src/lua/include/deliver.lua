@@ -21,7 +21,7 @@ local function ledger(id)
   local stored = redis.call('HGET', key('ledger'), id)
   if not stored then return nil end
   local from, to, type, inReplyTo, root, run, seq = string.match(stored, '^([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^\n]*)\n')
-  return { id = id, from = from, to = to, type = type, inReplyTo = inReplyTo, root = root, run = run, seq = num(seq) }
+  return { id = id, from = from, to = to, type = type, inReplyTo = inReplyTo, root = root, run = run, seq = num(seq), stored = stored }
 end
 
 local function closedTask(id)

@@ -21,6 +21,9 @@ local function take(flag, about)
   return flag == 'u' or flag == 'w'
 end
 
+-- Stored messages that were read in this script, by id.
+local read = {}
+
 -- `limit`: bytes at most; drains repeat.
 local function moveMail(name, limit)
   local fields = agent(name)
@@ -28,7 +31,8 @@ local function moveMail(name, limit)
   local ids, bytes, wakes, urgent, wanted = {}, 0, 0, 0, false
   for _, entry in ipairs(mail) do
     local flag, about = string.sub(entry, 1, 1), ledger(string.sub(entry, 2))
-    bytes = bytes + redis.call('HSTRLEN', key('ledger'), about.id)
+    bytes = bytes + #about.stored
+    read[about.id] = about.stored
     if #ids > 0 and bytes > limit then break end
     ids[#ids + 1] = about.id
     if flag == 'u' or flag == 'w' then wakes = wakes + 1 end
@@ -86,10 +90,9 @@ local function look(name, request)
     end
   end
   local messages = {}
-  for i = 1, #ids, 1000 do
-    for _, stored in ipairs(redis.call('HMGET', key('ledger'), unpack(ids, i, math.min(i + 999, #ids)))) do
-      messages[#messages + 1] = string.sub(stored, string.find(stored, '\n', 1, true) + 1)
-    end
+  for i, id in ipairs(ids) do
+    local stored = read[id] or redis.call('HGET', key('ledger'), id)
+    messages[i] = string.sub(stored, string.find(stored, '\n', 1, true) + 1)
   end
 
   local mine, states = {}, {}
