@@ -154,6 +154,8 @@ describe('strikes', () => {
     expect(waited).toHaveLength(1);
     const late = await session.send('bob', 'alice', 'clarify');
     expect(await session.deadLetters()).toEqual([...waited, late.msgId]);
+    expect((await session.messages()).at(-1)).toMatchObject({ type: 'clarify_resp', to: 'bob', inReplyTo: late.msgId });
+    expect(await session.records('questions')).toEqual({});
     expect(await session.mail('alice')).toEqual([]);
     expect((await session.events('ae')).map(({ data }) => data.code)).toEqual(['agent_dead', 'agent_dead']);
   });

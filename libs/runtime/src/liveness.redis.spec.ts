@@ -139,9 +139,8 @@ describe('R15: a question that nobody answers', () => {
     const runId = await harness.ask('go');
     await harness.until(({ event, agentId }) => event === 'ax' && agentId === 'alice');
     await sweep('alice', 'clarify');
-    const events = await harness.until(({ event }) => event === 'ar');
+    await harness.model.seen((request) => askerOf(request) === LEAD && hears(request, 'assumed: true'));
     held.open();
-    expect(results(events)).toEqual([['alice', 'ok', 'assumed: true']]);
     expect(await harness.settled(runId)).toMatchObject({ status: 'completed', output: 'end' });
   });
 
