@@ -102,6 +102,8 @@ test('R3: a repeated message with an Idempotency-Key is stored once and answered
   const [first, second] = [await send(), await send()];
   expect(second.body).toEqual(first.body);
   expect((await read(`/${session.id}/messages`)).body.messages[0]).toMatchObject({ msgId: first.body.msgId, seq: 1 });
+  const other = await post(`/${session.id}/messages`, { content: 'two' }, { 'idempotency-key': 'm-1' });
+  expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_conflict' } });
 });
 
 test('an Idempotency-Key that is no visible text is refused', async () => {

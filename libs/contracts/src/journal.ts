@@ -81,5 +81,6 @@ export const SEND_CODES = [
   'run_busy',
   'budget_spent',
   'session_closed',
+  'id_taken',
 ] as const;
 export type SendCode = (typeof SEND_CODES)[number];

@@ -7,6 +7,7 @@ const ERROR_OF: Partial<Record<SendCode, ErrorCode>> = {
   session_closed: 'session_closed',
   agent_unavailable: 'agent_unavailable',
   body_too_large: 'payload_too_large',
+  id_taken: 'idempotency_conflict',
 };
 
 /** What a refusal of the mailbox means to a person; the sentences for models are in the runtime. */
@@ -15,6 +16,7 @@ const SENTENCES: Partial<Record<SendCode, string>> = {
   run_busy: 'a run is on and the message asked to be rejected then: wait for its end, or send it with onBusy "steer"',
   budget_spent: 'the session has spent its model calls: open another one',
   session_closed: 'the session has ended: open another one',
+  id_taken: 'this Idempotency-Key was used for another message: choose another key',
   unknown_recipient: 'the recipient is not a member of the session',
 };
 
