@@ -193,7 +193,7 @@ const exitRacingSend = (pick: number) =>
   command(`exitRacingSend(${pick})`, any('loaded'), async (model, real) => {
     const name = chosen(model, 'loaded', pick);
     const msgId = real.nextId();
-    const letter = { from: 'user', to: LEAD, type: 'task', content: 'race', msgId };
+    const letter = { from: 'user', to: LEAD, type: 'task', content: 'task of user', msgId };
     const before = model.accepted.length;
     const [hasLeft] = await Promise.all([loadedIn(real, name).exit(), real.rival.send(real.bench.id, letter)]);
     real.asked.push(msgId);
