@@ -5,4 +5,4 @@ export { createLookup } from './lookup';
 export { type SampleToolsOptions, sampleTools } from './sample-tools';
 export type { Tool, ToolContext, ToolOutcome } from './tool';
 export { executeTool, type ToolExecutionOptions } from './tool-execution';
-export { RESERVED_TOOL_NAMES, ToolRegistry, type ToolSpec } from './tool-registry';
+export { RESERVED_TOOL_NAMES, ToolRegistry } from './tool-registry';

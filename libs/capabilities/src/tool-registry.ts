@@ -1,13 +1,6 @@
-import { AppError } from '@mailroom/contracts';
+import { AppError, type ToolSpec } from '@mailroom/contracts';
 import { z } from 'zod';
 import type { Tool } from './tool';
-
-/** A tool as a model is told of it; `parameters` is the JSON schema of an object. */
-export interface ToolSpec {
-  name: string;
-  description: string;
-  parameters: Record<string, unknown>;
-}
 
 /** Names that the runtime answers itself. */
 export const RESERVED_TOOL_NAMES = ['send_message', 'wait_for_messages'] as const;

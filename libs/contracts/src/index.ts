@@ -64,4 +64,5 @@ export {
   sessionSummary,
   userInput,
 } from './session';
+export type { ToolSpec } from './tool-spec';
 export { type Spending, spending, type TokenUsage, tokenUsage } from './usage';

@@ -1,5 +1,6 @@
+import type { ToolSpec } from '@mailroom/contracts';
 import { chatRequest } from './chat-request';
-import type { ChatMessage, ToolSpec } from './model-client';
+import type { ChatMessage } from './model-client';
 
 function body(messages: ChatMessage[], { sendReasoning = true, tools = [] as ToolSpec[] } = {}) {
   const signal = new AbortController().signal;

@@ -1,3 +1,3 @@
-export type { ChatMessage, ModelAnswer, ModelClient, ModelEvent, ModelRequest, ToolSpec } from './model-client';
+export type { ChatMessage, ModelAnswer, ModelClient, ModelEvent, ModelRequest } from './model-client';
 export { ModelError, type ModelErrorCode } from './model-errors';
 export { OpenAiModelClient, type OpenAiModelClientOptions } from './openai-model-client';

@@ -1,17 +1,10 @@
-import type { TokenUsage, ToolCall } from '@mailroom/contracts';
+import type { TokenUsage, ToolCall, ToolSpec } from '@mailroom/contracts';
 
 /** One message of a chat, free of any vendor's shape. */
 export type ChatMessage =
   | { role: 'system' | 'user'; content: string }
   | { role: 'assistant'; content: string; toolCalls: readonly ToolCall[]; reasoning?: string }
   | { role: 'tool'; toolCallId: string; content: string };
-
-/** A tool as the model sees it; `parameters` is a JSON schema of an object. */
-export interface ToolSpec {
-  name: string;
-  description: string;
-  parameters: Record<string, unknown>;
-}
 
 export interface ModelRequest {
   model: string;

@@ -77,7 +77,10 @@ export interface Mailbox {
   send(sessionId: string, letter: Letter): Promise<SendReceipt>;
   /** Undefined when the job is stale: somebody else has or had the activation. */
   claim(job: ActivationJob, terms: ClaimTerms): Promise<Claim | undefined>;
-  /** Moves mail into the journal and returns the journal from entry `known` on (R8). */
+  /**
+   * Moves mail into the journal and returns the journal from entry `known` on (R8). Throws `out_of_step` when there are
+   * fewer than `known`: Redis has lost writes that the caller has seen, so it has to read all again.
+   */
   readInbox(lease: Lease, known: number): Promise<Inbox>;
   commit(fence: Fence, part: StepPart): Promise<CommitReceipt>;
   /** `number` counts the calls of one activation from 1. */

@@ -114,11 +114,18 @@ export class Activation {
     }
   }
 
-  private look(lease: Lease): Promise<Inbox> {
+  private async look(lease: Lease): Promise<Inbox> {
     // Only here: a look that a commit made may be older than a wake-up that came since.
     this.attention.reset();
     this.isStale = false;
-    return this.deps.mailbox.readInbox(lease, this.memory.length);
+    try {
+      return await this.deps.mailbox.readInbox(lease, this.memory.length);
+    } catch (error) {
+      // Redis came back without its latest writes: what is remembered did not happen.
+      if (toAppError(error).code !== 'out_of_step') throw error;
+      this.memory.forget();
+      return this.deps.mailbox.readInbox(lease, 0);
+    }
   }
 
   /** Makes one step. What comes then: the look into the mailbox that was already made, or another one. */

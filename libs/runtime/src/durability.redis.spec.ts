@@ -1,5 +1,6 @@
 import type { Tool } from '@mailroom/capabilities';
 import { LEAD } from '@mailroom/contracts';
+import { connect } from '@mailroom/mailbox';
 import { testRedis } from '@mailroom/tools';
 import { z } from 'zod';
 import { latch } from './testing/latch';
@@ -140,4 +141,23 @@ test('lost notifications delay nothing for good: a look into the mailbox finds t
   expect(await harness.mailbox.renewLeases([lease as never], 60_000)).toEqual(['work']);
   for (const activation of harness.activations) activation.call();
   expect((await harness.settled(runId)).output).toBe('two');
+});
+
+test('after Redis has lost its latest writes an agent goes on from what is there, not from what it remembers', async () => {
+  harness = await TeamHarness.start({
+    redis,
+    answer: story({ lead: [{ text: 'one' }, (request) => ({ text: textOf(request) })] }),
+    settings: { idleMs: 60_000 },
+  });
+  await harness.settled(await harness.ask('the first'));
+  const store = connect({ url: redis.url, name: 'rollback', mood: 'patient' });
+  const keys = await store.keys(`${redis.prefix}:*:${harness.sessionId}:${LEAD}`);
+  const kept = await Promise.all(keys.map((key) => store.dumpBuffer(key)));
+  await harness.settled(await harness.ask('the second'));
+  await Promise.all(keys.map((key, i) => store.restore(key, 0, kept[i] ?? '', 'REPLACE')));
+  store.disconnect();
+  const { output } = await harness.settled(await harness.ask('the third'));
+  expect(output).toContain('the first');
+  expect(output).toContain('the third');
+  expect(output).not.toContain('the second');
 });

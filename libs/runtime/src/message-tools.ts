@@ -1,5 +1,4 @@
-import { type MessageType, roleOf, sendableTypes } from '@mailroom/contracts';
-import type { ToolSpec } from '@mailroom/llm';
+import { type MessageType, roleOf, sendableTypes, type ToolSpec } from '@mailroom/contracts';
 import { recipientsOf, type Seat } from './team';
 
 export const SEND_MESSAGE = 'send_message';

@@ -20,9 +20,11 @@ if fields.token == ARGV[3] and num(fields.n) == num(ARGV[6]) + 1 and fields.ans 
 local fenced = fence(name, ARGV[2], ARGV[3])
 if fenced ~= 'ok' then return { cjson.encode({ code = fenced }) } end
 if isCancelled(name, ARGV[4], ARGV[5]) then return { cjson.encode({ code = 'cancelled' }) } end
-if num(fields.n) ~= num(ARGV[6]) then return { cjson.encode({ code = 'out_of_step' }) } end
-
 local plan = cjson.decode(ARGV[7])
+if num(fields.n) ~= num(ARGV[6]) or (plan.look and isAhead(name, plan.look.known)) then
+  return { cjson.encode({ code = 'out_of_step' }) }
+end
+
 local at = 7
 local function body()
   at = at + 1

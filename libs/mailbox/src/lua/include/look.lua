@@ -63,6 +63,11 @@ local function reserve(name, request)
   setAgent(name, 'reserved', step, 'tries', 1, 'look', request.id)
 end
 
+-- Whether a host holds more of the journal than there is: Redis has lost what the host has seen.
+local function isAhead(name, known)
+  return redis.call('LLEN', key('memory', name)) < num(known)
+end
+
 -- request: known (journal entries that the host holds), bytes (of mail to move at most), id (of the request: the same one
 -- again is the same try of a step). Returns what the next step depends on: a table, journal entries, their messages.
 local function look(name, request)
