@@ -26,8 +26,8 @@ const VENDORS = {
   minisearch: ['libs/capabilities'],
 };
 
-/** Tests may start the real processes and the scripted model; the bench measures mailbox, BullMQ and Redis directly. */
-const OUTSIDE = '\\.spec\\.ts$|/testing/|^tools/src/bench|^e2e/';
+/** Tests may start the real processes and the scripted model; bench and fault programme look at Redis and BullMQ directly. */
+const OUTSIDE = '\\.spec\\.ts$|/testing/|^tools/src/(?:bench|faults)|^e2e/';
 
 const folder = (name) => `^${name}/`;
 

@@ -36,6 +36,14 @@ export function environment(): Environment {
   };
 }
 
+/** What the fault programme reads from the environment. Throws when SEED is no number. */
+export function faultSettings(): { seed?: number; phases?: string[] } {
+  const { SEED, PHASES } = process.env;
+  const seed = Number(SEED);
+  if (SEED && !Number.isSafeInteger(seed)) throw new Error(`SEED is not a whole number: ${SEED}`);
+  return { ...(SEED && { seed }), ...(PHASES && { phases: PHASES.split(',') }) };
+}
+
 /** This process's variables for a child, with changes; `undefined` takes one away. */
 export function childEnv(changes: Record<string, string | undefined>): NodeJS.ProcessEnv {
   return { ...process.env, ...changes };

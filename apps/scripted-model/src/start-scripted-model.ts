@@ -21,7 +21,7 @@ export interface ScriptedModelOptions {
   latencyMs?: number;
   /** Keep the latest 200 request bodies. Default false. */
   record?: boolean;
-  /** A file to which every request body is appended, one JSON line each, before it is answered. */
+  /** A file to which every request is appended before it is answered: JSON lines {t, body}, t in ms of the machine's monotonic clock. */
   recordFile?: string;
 }
 
@@ -70,7 +70,8 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
     onRequest: (body) => {
       if (record) recorded.push(body);
       if (recorded.length > KEPT_REQUESTS) recorded.shift();
-      if (file !== undefined) writeSync(file, `${JSON.stringify(body)}\n`);
+      if (file !== undefined)
+        writeSync(file, `${JSON.stringify({ t: Number(process.hrtime.bigint()) / 1e6, body })}\n`);
     },
     onAnswer: (rule) => byRule.set(rule, (byRule.get(rule) ?? 0) + 1),
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Addresses that no definition may take (DESIGN words: `lead`, `user`, `system`). */
+/** Addresses that no definition may take. */
 export const RESERVED_ADDRESSES = ['lead', 'user', 'system'] as const;
 
 /** The lead's address in every session. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Short code → long type of every event (DESIGN §9). */
+/** Short code → long type of every event. */
 export const EVENT_TYPES = {
   t: 'text.delta',
   th: 'reasoning.delta',

@@ -51,7 +51,7 @@ const SENDABLE: Record<Role, Record<Role, readonly MessageType[]>> = {
   'sub-agent': { lead: ['clarify', 'progress', 'result'], 'sub-agent': ['clarify', 'clarify_resp', 'progress'] },
 };
 
-/** The types that one seat may send to another (DESIGN §4); everything else is refused with R1. */
+/** The types that one seat may send to another; everything else is refused with R1. */
 export function sendableTypes(from: Role, to: Role): readonly MessageType[] {
   return SENDABLE[from][to];
 }

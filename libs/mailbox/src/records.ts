@@ -59,7 +59,7 @@ export function toQuestions(records: Record<string, QuestionRecord>): OpenQuesti
 
 const MESSAGE_EVENTS: readonly string[] = ['am', 'ar', 'ap', 'ac'];
 
-/** One stream entry as the envelope of DESIGN §9. */
+/** One stream entry as the envelope that clients get. */
 export function toEvent(sessionId: string, [id, flat]: [string, string[]]): SessionEvent {
   const fields: Record<string, string> = {};
   for (let i = 0; i + 1 < flat.length; i += 2) fields[flat[i] as string] = flat[i + 1] as string;

@@ -22,7 +22,7 @@ type Interrupt = 'cancelled' | 'stopping' | 'lost';
 
 /**
  * One load of an agent, from claim to exit: the one loop of leads and sub-agents. A step is drain → model call → tool
- * calls → commit (DESIGN §5); what comes next is always decided from the journal.
+ * calls → commit (ARCHITECTURE.md); what comes next is always decided from the journal.
  */
 export class Activation {
   /** Since when the agent idles, in ms of a monotonic clock; undefined while it works. */

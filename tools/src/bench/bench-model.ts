@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { nowMs } from './clock';
 import type { ModelRequest, ScriptedAnswer } from './model-request';
+import { streamedAnswer, wholeAnswer } from './model-wire';
 import { leadAnswer, specialistAnswer } from './team-model';
 
 /** What the model plays is its name. */
@@ -14,12 +15,15 @@ const PARTS: Record<string, (request: ModelRequest) => ScriptedAnswer> = {
   answers: () => ({ text: 'Done: there was nothing to find.' }),
   'team-lead': leadAnswer,
   'team-specialist': specialistAnswer,
+  /** Peers name one model for all; their specialists have the tool `lookup` and nothing else. */
+  m: (request) =>
+    (request.tools?.some(({ function: { name } }) => name !== 'lookup') ? leadAnswer : specialistAnswer)(request),
 };
 
-const USAGE = { prompt_tokens: 500, completion_tokens: 60, total_tokens: 560 };
-
-/** A model without latency: an OpenAI-compatible server in this process that streams. */
+/** A model without latency, if none is set: an OpenAI-compatible server in this process. */
 export class BenchModel {
+  /** Each answer begins so much later. */
+  latencyMs = 0;
   /** Requests that were answered. */
   served = 0;
   private arrived: ((at: number) => void) | undefined;
@@ -56,24 +60,11 @@ export class BenchModel {
     this.arrived?.(nowMs());
     this.arrived = undefined;
     const request = (await json(incoming)) as ModelRequest;
-    const { text = '', calls = [] } = PARTS[request.model]?.(request) ?? {};
-    const id = `c${++this.served}`;
-    const chunk = (body: object) =>
-      `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: 1, model: request.model, ...body })}\n\n`;
-    const delta = (content: object, finish: string | null = null) =>
-      chunk({ choices: [{ index: 0, delta: content, finish_reason: finish }] });
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(
-      [
-        delta({ role: 'assistant', content: calls.length > 0 ? null : '' }),
-        ...calls.map(({ name, args }, index) => {
-          const called = { name, arguments: JSON.stringify(args) };
-          return delta({ tool_calls: [{ index, id: `call_${id}_${index}`, type: 'function', function: called }] });
-        }),
-        ...(text.match(/.{1,24}/gs) ?? []).map((piece) => delta({ content: piece })),
-        delta({}, calls.length > 0 ? 'tool_calls' : 'stop'),
-        chunk({ choices: [], usage: USAGE }),
-        'data: [DONE]\n\n',
-      ].join(''),
-    );
+    if (this.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, this.latencyMs));
+    const scripted = PARTS[request.model]?.(request) ?? {};
+    const answering = { number: ++this.served, model: request.model };
+    if (request.stream)
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamedAnswer(answering, scripted));
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(wholeAnswer(answering, scripted));
   }
 }

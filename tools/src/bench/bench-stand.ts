@@ -37,19 +37,28 @@ export interface BenchStand {
   stop(): Promise<void>;
 }
 
+export interface StandOptions {
+  /** How many workers to start with. Default 1. */
+  workers?: number;
+  /** Further variables for gateways and workers. */
+  env?: Record<string, string>;
+}
+
 /** Starts everything. The Redis is always its own, since whatever else uses it would be measured as well. */
-export async function startBenchStand(): Promise<BenchStand> {
+export async function startBenchStand({ workers = 1, env = {} }: StandOptions = {}): Promise<BenchStand> {
   const server = await startRedis({ url: undefined, appendonly: true });
   const model = await BenchModel.start();
   const stack = await startStack({
     redis: server,
     modelUrl: model.url,
+    workers,
     env: {
       REDIS_PREFIX: PREFIX,
       OPENAI_API_KEY: 'none',
       IDLE_TIMEOUT_MS: String(DAY_MS),
       WAIT_BUDGET_MS: String(DAY_MS),
       DOCUMENTS_DIR: resolve(__dirname, '../../../agents/documents'),
+      ...env,
     },
   });
   const redis = connect({ url: server.url, name: `${OWN_CONNECTIONS}questions`, mood: 'prompt' });

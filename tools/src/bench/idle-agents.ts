@@ -10,10 +10,15 @@ export interface Place {
 const TEAM_SIZE = 3;
 
 /** Opens sessions whose sub-agents are in the state of before their first message. */
-export async function unloadedAgents(stand: BenchStand, model: string, count: number): Promise<Place[]> {
+export async function unloadedAgents(
+  stand: BenchStand,
+  model: string,
+  count: number,
+  teamSize = TEAM_SIZE,
+): Promise<Place[]> {
   const member = `${model}-member`;
   const lead = `${model}-lead`;
-  const team = Array.from({ length: TEAM_SIZE }, (_, i) => `member-${i + 1}`);
+  const team = Array.from({ length: teamSize }, (_, i) => `member-${i + 1}`);
   await stand.define({ id: member, model, maxSteps: 1_000 });
   await stand.define({ id: lead, model, subAgents: team.map((as) => ({ as, agent: member })) });
   const places: Place[] = [];

@@ -1,6 +1,7 @@
 /** What the model of the bench decides an answer from. */
 export interface ModelRequest {
   model: string;
+  stream?: boolean;
   messages: { role: string; content: string | null }[];
   tools?: { function: { name: string } }[];
 }

@@ -45,7 +45,7 @@ export interface Samples {
 }
 
 /** The smallest sample that is not below `percent` per cent of all. Throws when there is none. */
-function percentile(samples: readonly number[], percent: number): number {
+export function percentile(samples: readonly number[], percent: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   const found = sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)];
   if (found === undefined) throw new Error('there are no samples');

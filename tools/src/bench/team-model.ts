@@ -17,7 +17,7 @@ export function leadAnswer({ messages, tools = [] }: ModelRequest): ScriptedAnsw
     const send = (to: string) => ({ name: 'send_message', args: { to, type: 'task', content: 'Collect your part' } });
     return { calls: [...TEAM.map(send), { name: 'wait_for_messages', args: {} }] };
   }
-  const findings = messages.reduce((sum, { content }) => sum + (content?.split('Finding: ').length ?? 1) - 1, 0);
+  const findings = JSON.stringify(messages).split('Finding: ').length - 1;
   return { text: findings >= TEAM.length ? REPORT : 'Waiting for the team.' };
 }
 

@@ -1,7 +1,9 @@
 import type { BenchStand } from './bench-stand';
 import { nowMs, within } from './clock';
 import { cpuMs } from './cpu-time';
+import { inLanes } from './lanes';
 import { startPeer } from './peer-process';
+import { redisCpuMs } from './redis-info';
 import { percentileRows, type Row, row } from './row';
 import { askTeam, defineTeam } from './team-session';
 
@@ -48,9 +50,11 @@ export async function teamWork(stand: BenchStand): Promise<Row[]> {
       const { latencies } = await bare.next<{ latencies: number[] }>({ sessions: SESSIONS_PER_TURN, lanes: LANES });
       return latencies;
     });
-    const redisBefore = await redisCpuMs(stand);
-    await book(counts ? product : new Account(), stand, ours, () => workInLanes(() => askTeam(stand)));
-    if (counts) redisMs += (await redisCpuMs(stand)) - redisBefore;
+    const redisBefore = await redisCpuMs(stand.redis);
+    await book(counts ? product : new Account(), stand, ours, () =>
+      inLanes(SESSIONS_PER_TURN, LANES, () => askTeam(stand)),
+    );
+    if (counts) redisMs += (await redisCpuMs(stand.redis)) - redisBefore;
   }
   await bare.stop();
   const beside = 'openai client, bare';
@@ -83,21 +87,4 @@ async function book(
   account.cpuMs += cpu() - before.cpu;
   account.calls += model.served - before.calls;
   account.latencies.push(...latencies);
-}
-
-async function workInLanes(session: () => Promise<number>): Promise<number[]> {
-  const latencies: number[] = [];
-  let begun = 0;
-  const lane = async () => {
-    while (begun++ < SESSIONS_PER_TURN) latencies.push(await session());
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
-  return latencies;
-}
-
-/** Processor time that Redis has used so far. */
-async function redisCpuMs({ redis }: BenchStand): Promise<number> {
-  const info = await redis.info('cpu');
-  const seconds = (field: string) => Number(new RegExp(`^used_cpu_${field}:([\\d.]+)`, 'm').exec(info)?.[1]);
-  return (seconds('user') + seconds('sys')) * 1_000;
 }
