@@ -13,6 +13,8 @@ export const LIMITS = {
   freeSteps: 4,
   /** An agent without mail leaves after this time (R11). */
   idleMs: 60_000,
+  /** An agent that idles this long lets its transcript go; the next look brings it back. */
+  transcriptMs: 2_000,
   /** A model call may be silent this long (R13). */
   modelSilenceMs: 30_000,
   /** A model call may last this long in all (R13). */

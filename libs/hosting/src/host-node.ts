@@ -144,7 +144,15 @@ export class HostNode {
       agents: new AgentDirectory(loops, prefix),
       model: this.probe.watch(new OpenAiModelClient(settings.openAi), MODEL_ACTIONS),
       tools,
-      settings: { model, idleMs, modelSilenceMs, modelCallMs, leaseMs, toolMs: LIMITS.toolMs },
+      settings: {
+        model,
+        idleMs,
+        modelSilenceMs,
+        modelCallMs,
+        leaseMs,
+        toolMs: LIMITS.toolMs,
+        transcriptMs: LIMITS.transcriptMs,
+      },
       host,
       logger,
     };

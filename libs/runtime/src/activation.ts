@@ -208,7 +208,12 @@ export class Activation {
     this.idleSince = performance.now();
     this.onIdle();
     try {
-      if (await this.attention.within(this.deps.settings.idleMs)) return 'look';
+      const { idleMs, transcriptMs } = this.deps.settings;
+      const keepMs = Math.min(idleMs, transcriptMs);
+      if (await this.attention.within(keepMs)) return 'look';
+      // Thousands of agents idle in one process, and what they remember is in Redis.
+      this.memory.forget();
+      if (await this.attention.within(idleMs - keepMs)) return 'look';
     } finally {
       this.idleSince = undefined;
     }

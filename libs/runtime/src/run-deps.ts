@@ -8,6 +8,8 @@ export interface RunSettings {
   /** Model of agents that name none. */
   model: string;
   idleMs: number;
+  /** An idle agent keeps its transcript in memory for this long. */
+  transcriptMs: number;
   modelSilenceMs: number;
   modelCallMs: number;
   toolMs: number;

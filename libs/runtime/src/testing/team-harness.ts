@@ -131,6 +131,7 @@ export class TeamHarness {
       settings: {
         model: 'scripted',
         idleMs: 200,
+        transcriptMs: 0,
         modelSilenceMs: 5_000,
         modelCallMs: 5_000,
         toolMs: 2_000,
