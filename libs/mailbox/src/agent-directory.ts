@@ -2,8 +2,8 @@ import { type AgentDefinition, AppError, foldName } from '@mailroom/contracts';
 import type { Redis } from 'ioredis';
 import { MailboxKeys } from './keys';
 
-/** Owner of the definitions that come from files; readable in every space. */
-const FILES = 'files';
+/** Owner of the definitions that come from files, readable in every space; no space can have this name. */
+const FILES = '*';
 
 /** A definition and where it comes from. */
 export interface ListedAgent {
