@@ -23,3 +23,14 @@ export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
     clearTimeout(timer);
   }
 }
+
+/** Looks every few milliseconds whether something has happened; throws as `within` does. */
+export async function until(what: string, hasHappened: () => boolean | Promise<boolean>): Promise<void> {
+  let isOver = false;
+  const look = async () => {
+    while (!isOver && !(await hasHappened())) await rest();
+  };
+  await within(what, look()).finally(() => {
+    isOver = true;
+  });
+}
