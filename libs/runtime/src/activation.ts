@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, LIMITS, toAppError } from '@mailroom/contracts';
-import type { Claim, HeldLease, Inbox, Lease, StepPart, Wake } from '@mailroom/mailbox';
+import type { HeldLease, Inbox, Lease, StepPart, Wake } from '@mailroom/mailbox';
 import { Attention } from './attention';
 import { LedgerWriter } from './ledger-writer';
 import { Memory } from './memory';
@@ -16,6 +16,9 @@ const GRACE_MS = 3_000;
 const LIMIT_REACHED =
   'You have reached your step limit. Write everything that you found so far as your result. You have no tools now.';
 const ALLOWANCE_SPENT = 'No further steps are made in this run without an open task.';
+
+/** What comes after a step: gone · idle until called · a look into the mailbox · the look that was already made. */
+type AfterStep = 'left' | 'idle' | 'look' | Inbox;
 
 /** Why a step was aborted. */
 type Interrupt = 'cancelled' | 'stopping' | 'lost';
@@ -34,6 +37,8 @@ export class Activation {
   private readonly emitted = { count: 0 };
   private stopReason: 'released' | 'evicted' | undefined;
   private isLost = false;
+  /** A look that a claim or a commit made, until it is worked on. None while the agent idles: thousands do so in one process. */
+  private seen: Inbox | undefined;
   /** True: a cancel came since the last look, so what that look saw is not to be worked on. */
   private isStale = false;
   private abort: ((why: Interrupt) => void) | undefined;
@@ -57,12 +62,8 @@ export class Activation {
       unsubscribe = await this.deps.notifications.onWake(this.job.sessionId, this.job.agent, (wake) =>
         this.onWake(wake),
       );
-      const token = randomBytes(8).toString('hex');
-      const terms = { token, host: this.deps.host, leaseMs: this.deps.settings.leaseMs, look: true };
-      const claim = await this.deps.mailbox.claim(this.job, terms);
-      if (!claim) return;
-      this.lease = { ...claim.lease, agentCancel: 0 };
-      await this.live(claim, await takeSeat(this.deps.agents, claim));
+      const seat = await this.claim();
+      if (seat) await this.live(seat);
     } catch (error) {
       await this.fail(error);
     } finally {
@@ -101,17 +102,32 @@ export class Activation {
     else this.call();
   }
 
-  private async live({ lease, inbox: first }: Claim, seat: Seat): Promise<void> {
-    let seen = first;
+  /** Undefined: the job is stale. */
+  private async claim(): Promise<Seat | undefined> {
+    const { mailbox, agents, host, settings } = this.deps;
+    const token = randomBytes(8).toString('hex');
+    const claim = await mailbox.claim(this.job, { token, host, leaseMs: settings.leaseMs, look: true });
+    if (!claim) return undefined;
+    const { inbox, ...terms } = claim;
+    this.lease = { ...claim.lease, agentCancel: 0 };
+    this.seen = inbox;
+    return takeSeat(agents, terms);
+  }
+
+  private async live(seat: Seat): Promise<void> {
+    const { lease } = seat.claim;
     while (!this.isLost) {
       if (this.stopReason) return this.deps.mailbox.release(lease, this.stopReason);
-      const inbox = seen && !this.isStale ? seen : await this.look(lease);
-      this.lease = inbox.fence;
-      this.memory.take(inbox);
-      const after = await this.advance(seat, inbox);
-      if (after === 'left') return;
-      seen = after === 'look' ? undefined : after;
+      const after = await this.advance(seat, await this.nextInbox(lease));
+      this.seen = typeof after === 'object' ? after : undefined;
+      if (after === 'left' || (after === 'idle' && (await this.idle(lease)))) return;
     }
+  }
+
+  private nextInbox(lease: Lease): Inbox | Promise<Inbox> {
+    const { seen } = this;
+    this.seen = undefined;
+    return seen && !this.isStale ? seen : this.look(lease);
   }
 
   private async look(lease: Lease): Promise<Inbox> {
@@ -128,8 +144,10 @@ export class Activation {
     }
   }
 
-  /** Makes one step. What comes then: the look into the mailbox that was already made, or another one. */
-  private async advance(seat: Seat, inbox: Inbox): Promise<'left' | 'look' | Inbox> {
+  /** Makes one step. */
+  private async advance(seat: Seat, inbox: Inbox): Promise<AfterStep> {
+    this.lease = inbox.fence;
+    this.memory.take(inbox);
     const maxSteps = seat.definition?.maxSteps ?? (seat.role === 'lead' ? LIMITS.leadMaxSteps : LIMITS.maxSteps);
     const next = nextStep(inbox, this.memory, seat.role, maxSteps);
     switch (next.kind) {
@@ -138,7 +156,7 @@ export class Activation {
         await this.attention.within(next.ms);
         return 'look';
       case 'idle':
-        return this.idle(inbox.fence);
+        return 'idle';
       case 'leave':
         return (await this.deps.mailbox.exit(inbox.fence, next.reason)) ? 'left' : 'look';
       case 'announce-limit':
@@ -157,7 +175,7 @@ export class Activation {
   }
 
   /** A part of a step for which no model is called. */
-  private async note(inbox: Inbox, part: Partial<StepPart>): Promise<'left' | 'look' | Inbox> {
+  private async note(inbox: Inbox, part: Partial<StepPart>): Promise<AfterStep> {
     const writer = this.writerFor(inbox);
     const receipt = await writer.commit({ entries: [], events: [], sends: [], park: 'no', ...part });
     return receipt.left === undefined ? (receipt.inbox ?? 'look') : 'left';
@@ -168,7 +186,7 @@ export class Activation {
     seat: Seat,
     inbox: Inbox,
     next: { kind: 'use-tools' } | { kind: 'think'; last: boolean },
-  ): Promise<'left' | 'look' | Inbox> {
+  ): Promise<AfterStep> {
     const writer = this.writerFor(inbox);
     const controller = new AbortController();
     this.abort = (why) => controller.abort(new Interruption(why));
@@ -197,27 +215,28 @@ export class Activation {
       this.abort = undefined;
     }
     // Nothing to look for: whatever came since the last look has called for attention.
-    return this.idle(inbox.fence);
+    return 'idle';
   }
 
   private writerFor(inbox: Inbox): LedgerWriter {
     return new LedgerWriter(this.deps.mailbox, inbox.fence, this.memory.length, this.emitted);
   }
 
-  private async idle(lease: Lease): Promise<'left' | 'look'> {
+  /** True when the agent has left. */
+  private async idle(lease: Lease): Promise<boolean> {
     this.idleSince = performance.now();
     this.onIdle();
     try {
       const { idleMs, transcriptMs } = this.deps.settings;
       const keepMs = Math.min(idleMs, transcriptMs);
-      if (await this.attention.within(keepMs)) return 'look';
+      if (await this.attention.within(keepMs)) return false;
       // Thousands of agents idle in one process, and what they remember is in Redis.
       this.memory.forget();
-      if (await this.attention.within(idleMs - keepMs)) return 'look';
+      if (await this.attention.within(idleMs - keepMs)) return false;
     } finally {
       this.idleSince = undefined;
     }
-    return (await this.deps.mailbox.exit(lease, 'idle_timeout')) ? 'left' : 'look';
+    return this.deps.mailbox.exit(lease, 'idle_timeout');
   }
 
   private async fail(error: unknown): Promise<void> {
