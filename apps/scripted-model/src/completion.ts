@@ -60,7 +60,7 @@ export function completionChunks(answer: ScriptedAnswer, usage: CompletionUsage 
 }
 
 /** Pieces of 24 characters; a character is a code point, so no piece ends inside one. */
-export function cutPieces(text: string): string[] {
+function cutPieces(text: string): string[] {
   const points = [...text];
   const pieces: string[] = [];
   for (let start = 0; start < points.length; start += PIECE_LENGTH)

@@ -6,7 +6,7 @@ import type { Situation } from './situation';
 import { fillTemplate } from './template';
 import { timelineItem } from './timeline';
 
-export interface AnswerCall {
+interface AnswerCall {
   id: string;
   name: string;
   /** JSON text. */
