@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 const SLOTS = 64;
 
 /** All slots of the due index, in order: `{s00}` … `{s63}`. */
@@ -15,7 +13,7 @@ export class MailboxKeys {
 
   /** The hash tag of a session: `{sNN}`. */
   slot(sessionId: string): string {
-    return slotName(createHash('sha1').update(sessionId).digest().readUInt32BE(0) % SLOTS);
+    return slotName(fnv1a(sessionId) % SLOTS);
   }
 
   of(kind: string, sessionId: string, name?: string): string {
@@ -59,4 +57,11 @@ export class MailboxKeys {
 
 function slotName(slot: number): string {
   return `{s${String(slot).padStart(2, '0')}}`;
+}
+
+/** A spread over the slots is all that is asked for, and it is asked for with every command. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
 }

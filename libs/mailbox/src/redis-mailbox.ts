@@ -211,9 +211,13 @@ export class RedisMailbox implements Mailbox {
   }
 }
 
+const PROCESS = randomBytes(6).toString('hex');
+let requests = 0;
+
 /** Tells a command that is sent again, because its reply was lost, from a new one. */
 function requestId(): string {
-  return randomBytes(6).toString('hex');
+  requests += 1;
+  return `${PROCESS}.${requests}`;
 }
 
 function leaseArgs(lease: Lease): (string | number)[] {
