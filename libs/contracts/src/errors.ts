@@ -20,6 +20,8 @@ export const ERROR_TABLE = {
   model_rate_limited: { status: 502, retry: 'later' },
   model_refused: { status: 502, retry: 'never' },
   model_bad_answer: { status: 502, retry: 'never' },
+  model_context_exceeded: { status: 502, retry: 'never' },
+  handoff_denied: { status: 409, retry: 'never' },
   tool_failed: { status: 500, retry: 'never' },
   lease_lost: { status: 409, retry: 'never' },
   out_of_step: { status: 409, retry: 'now' },

@@ -16,6 +16,9 @@ export const EVENT_TYPES = {
   u: 'usage',
   w: 'agent.waiting',
   ae: 'message.refused',
+  hs: 'handoff.started',
+  he: 'handoff.ended',
+  b: 'budget.warning',
   done: 'run.done',
   reset: 'stream.reset',
 } as const;

@@ -8,7 +8,7 @@ export {
   SWEEPER_QUEUE,
 } from './activation-job';
 export { agentName, foldName, LEAD, nearestName, RESERVED_ADDRESSES } from './address';
-export { type AgentDefinition, agentDefinition, type RosterMember, rosterMember } from './agent-definition';
+export { type AgentDefinition, agentDefinition, type RosterMember, rosterMember, toolOf } from './agent-definition';
 export { AppError, ERROR_TABLE, type ErrorCode, type Retry, toAppError } from './errors';
 export {
   EVENT_CODES,
@@ -20,13 +20,27 @@ export {
   sessionEvent,
 } from './event';
 export {
+  type HandoffFailureAction,
+  type HandoffOverride,
+  type HandoffPolicy,
+  handoffOverride,
+  handoffPolicy,
+  type InputFilterStep,
+} from './handoff-policy';
+export { handoffToolName, TOOL_NAME } from './handoff-tool';
+export {
   type AssistantEntry,
+  type AttemptEntry,
   type EngineEntry,
+  HANDOFF_OUTCOMES,
+  type HandoffEntry,
+  type HandoffOutcome,
   type JournalEntry,
   type MailEntry,
   SEND_CODES,
   type SendCode,
   type SentEntry,
+  type SummaryEntry,
   type ToolCall,
   type ToolEntry,
 } from './journal';

@@ -53,13 +53,65 @@ export interface MailEntry {
 /** A sentence of the engine to the model; `code` says on which occasion. */
 export interface EngineEntry {
   kind: 'engine';
-  /** nudge: an empty answer · limit: the step limit · allowance: no more steps without a task · failure · cancelled */
-  code: 'nudge' | 'limit' | 'allowance' | 'failure' | 'cancelled';
+  /**
+   * nudge: an empty answer · limit: the step limit · report: the summary request of a handoff · allowance: no more
+   * steps without a task · failure · cancelled
+   */
+  code: 'nudge' | 'limit' | 'report' | 'allowance' | 'failure' | 'cancelled';
   text: string;
 }
 
+/** How a handoff ended; `asked`: the sub-agent asked back, which is the call's interim result. */
+export const HANDOFF_OUTCOMES = ['completed', 'failed', 'denied', 'fallback', 'asked'] as const;
+export type HandoffOutcome = (typeof HANDOFF_OUTCOMES)[number];
+
+/**
+ * The result of a handoff call, written into the caller's journal by the script that takes the sub-agent's terminal
+ * result (or its question). With `fallback` the call stays open for the caller's own tool of that name.
+ */
+export interface HandoffEntry {
+  kind: 'handoff';
+  callId: string;
+  outcome: HandoffOutcome;
+  tool: string;
+  /** Address of the instance. */
+  to: string;
+  /** The result or the question, in the session's ledger. */
+  ids: string[];
+  attempts: number;
+  /** Steps that the sub-agent made for it. */
+  steps: number;
+}
+
+/** The result of an attempt that another attempt follows. No model reads it. */
+export interface AttemptEntry {
+  kind: 'attempt';
+  callId: string;
+  attempt: number;
+  ids: string[];
+}
+
+/** What takes the place of the journal's entries before `upTo` in the prompt; the entries themselves stay (R22). */
+export interface SummaryEntry {
+  kind: 'summary';
+  /** Index of the first entry that is still shown whole. */
+  upTo: number;
+  text: string;
+  model: string;
+  usage: TokenUsage;
+  runId: string;
+}
+
 /** One entry of an agent's memory. The journal is append-only and is the agent's checkpoint. */
-export type JournalEntry = AssistantEntry | ToolEntry | SentEntry | MailEntry | EngineEntry;
+export type JournalEntry =
+  | AssistantEntry
+  | ToolEntry
+  | SentEntry
+  | MailEntry
+  | EngineEntry
+  | HandoffEntry
+  | AttemptEntry
+  | SummaryEntry;
 
 /** What became of a message that was handed to the mailbox. */
 export const SEND_CODES = [

@@ -41,6 +41,10 @@ export const LIMITS = {
   clarifyMs: 300_000,
   /** Model calls of one session (R21). */
   sessionCalls: 200,
+  /** Layers of handoffs below a lead, whatever a policy says (R20). */
+  collaborationDepth: 1,
+  /** Questions of a sub-agent during one handoff; later ones the engine answers. */
+  handoffRounds: 5,
   /** Entries that a session's event stream keeps. */
   eventStreamLength: 10_000,
   /** How long the keys of an ended session stay readable. */

@@ -18,8 +18,8 @@ export interface AgentFile {
 }
 
 const DENIED_TOOLS = 'disallowedTools';
-const LINE_KEYS = ['id', 'name', 'model', 'wakeOn', 'status'];
-const DATA_KEYS = ['tools', 'subAgents', 'maxSteps', 'modelSilenceMs', 'modelCallMs'];
+const LINE_KEYS = ['id', 'name', 'model', 'wakeOn', 'collaboration', 'status'];
+const DATA_KEYS = ['tools', 'subAgents', 'handoff', 'maxSteps', 'contextWindow', 'modelSilenceMs', 'modelCallMs'];
 const FIELDS = [...LINE_KEYS, ...DATA_KEYS, 'description'];
 const KEYS = {
   line: LINE_KEYS,
