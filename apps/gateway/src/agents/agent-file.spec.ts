@@ -52,6 +52,7 @@ describe('an agent file', () => {
       ],
       maxSteps: 12,
       wakeOn: 'all',
+      collaboration: 'message',
       modelSilenceMs: 20_000,
       status: 'INACTIVE',
     });
@@ -66,6 +67,7 @@ describe('an agent file', () => {
       tools: [],
       subAgents: [],
       wakeOn: 'each',
+      collaboration: 'message',
       status: 'ACTIVE',
     });
     expect(parseAgentFile(PATH, fileWith('id: Ann\ndescription: d')).definition.id).toBe('Ann');
