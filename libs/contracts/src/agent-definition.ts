@@ -72,6 +72,8 @@ export const agentDefinition = z.strictObject({
   /** Tokens that the model takes in one request; what is known of the model when absent (R22). */
   contextWindow: z.number().int().min(1_000).max(100_000_000).optional(),
   maxSteps: z.number().int().min(1).max(1_000).optional(),
+  /** Tool calls of one step; those beyond it are answered with an error. */
+  maxCallsPerStep: z.number().int().min(1).max(1_000).optional(),
   /** `each`: the lead wakes on every result; `all`: when all open tasks have ended (R14). */
   wakeOn: z.enum(['each', 'all']).default('each'),
   modelSilenceMs: z.number().int().min(100).max(3_600_000).optional(),

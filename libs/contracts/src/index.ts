@@ -37,6 +37,7 @@ export {
   type HandoffOutcome,
   type JournalEntry,
   type MailEntry,
+  type PrimaryEntry,
   SEND_CODES,
   type SendCode,
   type SentEntry,

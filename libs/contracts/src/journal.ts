@@ -91,6 +91,12 @@ export interface AttemptEntry {
   ids: string[];
 }
 
+/** The caller's own tool was begun in place of a colleague who failed; another process does not know how far it came. */
+export interface PrimaryEntry {
+  kind: 'primary';
+  callId: string;
+}
+
 /** What takes the place of the journal's entries before `upTo` in the prompt; the entries themselves stay (R22). */
 export interface SummaryEntry {
   kind: 'summary';
@@ -111,6 +117,7 @@ export type JournalEntry =
   | EngineEntry
   | HandoffEntry
   | AttemptEntry
+  | PrimaryEntry
   | SummaryEntry;
 
 /** What became of a message that was handed to the mailbox. */
@@ -122,6 +129,7 @@ export const SEND_CODES = [
   'mailbox_full',
   'body_too_large',
   'invalid_arguments',
+  'invalid_answer',
   'agent_unavailable',
   'unknown_reference',
   'ambiguous_task',

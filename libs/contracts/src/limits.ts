@@ -9,6 +9,8 @@ export const LIMITS = {
   maxSteps: 8,
   /** Steps of a lead per run (R12). */
   leadMaxSteps: 32,
+  /** Tool calls of one step. */
+  callsPerStep: 32,
   /** Steps of a sub-agent per run while it has no open task (R12). */
   freeSteps: 4,
   /** An agent without mail leaves after this time (R11). */

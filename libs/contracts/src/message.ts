@@ -36,6 +36,10 @@ export const agentMessage = z.object({
   status: resultStatus.optional(),
   /** Only on a `result` of a task that the engine had closed before (R17). */
   late: z.boolean().optional(),
+  /** Only on a `result` that no further attempt can help: why. */
+  code: z.string().optional(),
+  /** Only on the task of a handoff: layers below the lead. */
+  depth: z.number().int().optional(),
 });
 export type AgentMessage = z.infer<typeof agentMessage>;
 

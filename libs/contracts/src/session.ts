@@ -33,6 +33,10 @@ export type AgentState = z.infer<typeof agentState>;
 export const openTask = z.object({
   id: z.string(),
   agentId: z.string(),
+  /** Who gave it, if not the lead. */
+  from: z.string().optional(),
+  /** The handoff that it is an attempt of. */
+  handoffId: z.string().optional(),
   runId: z.string(),
   openedAt: z.string(),
   /** False while the task still waits in the agent's mailbox. */
@@ -66,6 +70,9 @@ export const sessionDetail = sessionSummary.extend({
     z.object({
       id: z.string(),
       agent: z.string(),
+      /** Of an instance that a handoff called into being: who called it, and how deep below the lead it is. */
+      caller: z.string().optional(),
+      depth: z.number().int().optional(),
       state: agentState,
       working: z.boolean(),
       step: z.number().int(),

@@ -13,6 +13,7 @@ import {
   AgentDirectory,
   checkStore,
   connect,
+  type DueEntry,
   DueIndex,
   EventFeed,
   type Mailbox,
@@ -20,6 +21,7 @@ import {
   RedisMailbox,
   SessionReader,
 } from '@mailroom/mailbox';
+import { InputFilters } from '@mailroom/runtime';
 import { type Job, Queue, type Worker, type WorkerOptions } from 'bullmq';
 import { ActivationQueue } from './activation-queue';
 import { AgentHost } from './agent-host';
@@ -125,31 +127,34 @@ export class HostNode {
       logger,
     );
     const activate = (job: ActivationJob) => activations.enqueue(job);
+    const alarm = (entry: DueEntry, ms: number) => this.sweeper.at(entry, ms);
 
     this.notifications = new Notifications(subscriber, prefix);
     this.liveEvents = new EventFeed(loops, this.notifications, prefix);
     this.requests = {
-      mailbox: this.probe.watch(new RedisMailbox(people, { prefix, activate }), MAILBOX_ACTIONS),
+      mailbox: this.probe.watch(new RedisMailbox(people, { prefix, activate, alarm }), MAILBOX_ACTIONS),
       sessions: new SessionReader(people, prefix),
       events: new EventFeed(people, this.notifications, prefix),
       agents: new AgentDirectory(people, prefix),
     };
-    const mailbox = this.probe.watch(new RedisMailbox(loops, { prefix, activate }), MAILBOX_ACTIONS);
+    const mailbox = this.probe.watch(new RedisMailbox(loops, { prefix, activate, alarm }), MAILBOX_ACTIONS);
     const tools = new ToolRegistry(toolsOf(settings).map((tool) => this.probe.watch(tool, toolActions(tool.name))));
     this.toolNames = tools.names();
-    const { idleMs, modelSilenceMs, modelCallMs, leaseMs, model, capacity } = settings;
+    const { idleMs, modelSilenceMs, modelCallMs, leaseMs, model, capacity, depthCap } = settings;
     const deps = {
       mailbox,
       notifications: this.notifications,
       agents: new AgentDirectory(loops, prefix),
       model: this.probe.watch(new OpenAiModelClient(settings.openAi), MODEL_ACTIONS),
       tools,
+      filters: new InputFilters(),
       settings: {
         model,
         idleMs,
         modelSilenceMs,
         modelCallMs,
         leaseMs,
+        depthCap,
         toolMs: LIMITS.toolMs,
         transcriptMs: LIMITS.transcriptMs,
       },
@@ -158,7 +163,7 @@ export class HostNode {
     };
     this.host = new AgentHost(mailbox, deps, { capacity, leaseMs }, logger);
     const times = { everyMs: settings.sweepMs, unclaimedMs: leaseMs };
-    const index = this.probe.watch(new DueIndex(loops, { prefix, activate }), SWEEP_ACTIONS);
+    const index = this.probe.watch(new DueIndex(loops, { prefix, activate, alarm }), SWEEP_ACTIONS);
     this.sweeper = new Sweeper(index, activations, times, logger);
     this.consumers = [
       ...workerSizes(capacity).map((size) => ({

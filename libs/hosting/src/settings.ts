@@ -42,6 +42,7 @@ export const nodeVariables = {
   MODEL_SILENCE_MS: milliseconds.default(LIMITS.modelSilenceMs),
   MODEL_CALL_MS: milliseconds.default(LIMITS.modelCallMs),
   HEARTBEAT_TTL_MS: wholeNumber(100, DAY_MS).default(LIMITS.leaseMs),
+  MAX_COLLABORATION_DEPTH: wholeNumber(0, 16).default(LIMITS.collaborationDepth),
   SWEEP_MS: wholeNumber(50, DAY_MS).default(LIMITS.sweepMs),
   FAILPOINT: z.string().optional(),
   HISTORY_FILE: z.string().optional(),
@@ -67,6 +68,8 @@ export interface NodeSettings {
   modelCallMs: number;
   leaseMs: number;
   sweepMs: number;
+  /** Layers of handoffs below a lead. */
+  depthCap: number;
   /** Empty but in tests of faults. */
   probe: ProbeSettings;
   /** The file of the tools with which tests of faults count effects; without one there are no such tools. */
@@ -88,6 +91,7 @@ export function nodeSettings(app: string, variables: NodeVariables): NodeSetting
     modelCallMs: variables.MODEL_CALL_MS,
     leaseMs: variables.HEARTBEAT_TTL_MS,
     sweepMs: variables.SWEEP_MS,
+    depthCap: variables.MAX_COLLABORATION_DEPTH,
     probe: {
       ...(variables.FAILPOINT && { failpoint: variables.FAILPOINT }),
       ...(variables.HISTORY_FILE && { historyFile: variables.HISTORY_FILE }),

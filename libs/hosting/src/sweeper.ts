@@ -15,7 +15,7 @@ export interface SweeperOptions {
 
 /**
  * Finds what would otherwise be stuck: activations that never reached the queue or were never claimed, agents whose
- * process died, deadlines of R15. One tick at a time in the whole deployment: a BullMQ job scheduler makes them.
+ * process died, deadlines of R15 and of handoffs. One tick at a time in the whole deployment: a BullMQ job scheduler makes them.
  */
 export class Sweeper {
   constructor(
@@ -28,6 +28,12 @@ export class Sweeper {
   /** Makes the deployment's ticks; every process does so at start, which changes nothing when it was done before. */
   async schedule(queue: Queue): Promise<void> {
     await queue.upsertJobScheduler(SCHEDULER, { every: this.options.everyMs }, { name: SCHEDULER });
+  }
+
+  /** Fires a deadline when its time has come, without waiting for a tick; if this process ends before, a tick does. */
+  at(entry: DueEntry, ms: number): void {
+    // A timer may be a millisecond early, and what is not yet due is left alone.
+    setTimeout(() => void this.sweep(entry), ms + 2).unref();
   }
 
   /** The body of the tick's processor. An entry that fails is logged and stays due. */

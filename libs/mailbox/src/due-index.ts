@@ -1,10 +1,10 @@
-import type { ActivationJob } from '@mailroom/contracts';
 import type { Redis } from 'ioredis';
 import { ALL_SLOTS, MailboxKeys } from './keys';
+import type { RedisMailboxOptions } from './redis-mailbox';
 import { MailboxScripts } from './scripts';
 
-/** What a due member asks for: an activation that may be lost · a lease that ran out · a deadline of R15. */
-export type DueKind = 'job' | 'lease' | 'wait' | 'clarify';
+/** What a due member asks for: an activation that may be lost · a lease that ran out · a deadline of R15, of a handoff. */
+export type DueKind = 'job' | 'lease' | 'wait' | 'clarify' | 'handoff';
 
 export interface DueEntry {
   sessionId: string;
@@ -29,7 +29,7 @@ export class DueIndex {
 
   constructor(
     private readonly redis: Redis,
-    private readonly options: { prefix: string; activate: (job: ActivationJob) => void },
+    private readonly options: RedisMailboxOptions,
   ) {
     this.keys = new MailboxKeys(options.prefix);
     this.scripts = new MailboxScripts(redis);
@@ -57,7 +57,9 @@ export class DueIndex {
     const args = [agent, kind, job?.epoch ?? '', job?.state ?? '', times.againMs, times.unclaimedMs];
     const reply = JSON.parse((await this.scripts.run('sweep', keys, args)) as string) as {
       activate?: [string, number][];
+      alarms?: [string, DueKind, number][];
     };
     for (const [name, epoch] of reply.activate ?? []) this.options.activate({ sessionId, agent: name, epoch });
+    for (const [name, due, ms] of reply.alarms ?? []) this.options.alarm?.({ sessionId, agent: name, kind: due }, ms);
   }
 }

@@ -1,4 +1,12 @@
-import type { AgentMessage, EventCode, ExitReason, JournalEntry, OpenQuestion, OpenTask } from '@mailroom/contracts';
+import type {
+  AgentMessage,
+  EventCode,
+  ExitReason,
+  JournalEntry,
+  OpenQuestion,
+  OpenTask,
+  RosterMember,
+} from '@mailroom/contracts';
 
 /** A name in a session. */
 export interface Address {
@@ -25,18 +33,38 @@ export interface Fence extends HeldLease {
   n: number;
 }
 
+/** Who called an agent into being, and as what. */
+export interface Instance {
+  /** Id of its definition. */
+  agent: string;
+  /** Address of the agent that called it. */
+  caller: string;
+  /** Layers below the lead: 1 for those that the lead calls. */
+  depth: number;
+  /** The deepest layer that its callers' policies allow; 0: they set no limit. */
+  maxDepth: number;
+  mode: 'new' | 'reuse';
+}
+
 /** What the session is, told to whoever claims one of its agents. */
 export interface Claim {
   lease: Lease;
   space: string;
   leadAgentId: string;
-  roster: { as: string; agent: string }[];
+  roster: RosterMember[];
+  /** Whether the session has a budget of its own. */
+  budgeted: boolean;
+  /** Of an agent that a handoff called into being. */
+  instance?: Instance;
   /** The first look into the mailbox, if it was asked for. */
   inbox?: Inbox;
 }
 
-/** What the journal's tail asks for: nothing · a model call · the results of open tool calls. */
-export type Tail = 'idle' | 'model' | 'tools';
+/**
+ * What the journal's tail asks for: nothing · a model call · the results of open tool calls · nothing, until colleagues
+ * that were called as tools have ended.
+ */
+export type Tail = 'idle' | 'model' | 'tools' | 'handoff';
 
 /** One look into the mailbox: what was moved into the journal, and all that the next step depends on. */
 export interface Inbox {
@@ -79,6 +107,37 @@ export interface OutgoingMessage {
   inReplyTo?: string;
 }
 
+/** One call of a colleague as a tool. Each attempt is a task with this content. */
+export interface OutgoingHandoff {
+  callId: string;
+  /** Id of the handoff; those of its attempts are derived from it. */
+  id: string;
+  tool: string;
+  /** Address of the instance, and id of its definition. */
+  to: string;
+  agent: string;
+  mode: 'new' | 'reuse';
+  depth: number;
+  maxDepth: number;
+  /** Attempts at most. */
+  max: number;
+  /** Of one attempt; 0: none. */
+  timeoutMs: number;
+  /** After the last failed attempt the call stays open, for the caller's own tool of that name. */
+  fallback: boolean;
+  content: string;
+  context?: string;
+}
+
+/** The answer to a colleague's question, as a call that waits for what the colleague makes of it. */
+export interface OutgoingAnswer {
+  callId: string;
+  msgId: string;
+  /** msgId of the question. */
+  question: string;
+  content: string;
+}
+
 /** One part of a step, written by one script. */
 export interface StepPart {
   /** Number of the step; absent when no model call was made. */
@@ -87,18 +146,25 @@ export interface StepPart {
   events: readonly StepEvent[];
   sends: readonly OutgoingMessage[];
   usage?: { input: number; output: number };
+  handoffs?: readonly OutgoingHandoff[];
+  answers?: readonly OutgoingAnswer[];
   /** Tool calls whose results follow in parts of their own. */
   open?: readonly string[];
   /** The tool call whose result this part brings. */
   closes?: string;
   /** Journal entries that the host holds: asks for the next look into the mailbox in the same script. */
   known?: number;
-  /** Whether the agent idles after this part: `if_done` = if a clarify went out or the last open task was reported (R9). */
-  park: 'no' | 'yes' | 'if_done';
+  /**
+   * Whether the agent idles after this part: `if_done` = if a clarify went out or the last open task was reported (R9);
+   * `keep` = nothing changes in what it has to do.
+   */
+  park: 'no' | 'yes' | 'if_done' | 'keep';
+  /** A reserved model call failed and is not made again. */
+  spent?: true;
   /** Reason of the exit that this part may cause; `completed` when absent. */
   leave?: ExitReason;
   /** A sub-agent's text in a step without tool calls (R10). `force`: an own open question does not hold it back. */
-  final?: { status: 'ok' | 'partial' | 'failed' | 'timeout'; force: boolean; text: string };
+  final?: { status: 'ok' | 'partial' | 'failed' | 'timeout'; force: boolean; text: string; code?: string };
   /** Cancels what is open; the lead's next step is its last one (R12). */
   conclude?: 'max_steps';
   /** A lead's text in a step without tool calls (R14). `force`: the run ends whatever is open. */

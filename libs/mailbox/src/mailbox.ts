@@ -33,6 +33,10 @@ export interface SessionSettings {
   /** How long an activation job may be on its way before the sweeper looks for it. */
   jobMs: number;
   strikes: number;
+  /** Questions of a sub-agent during one handoff. */
+  rounds: number;
+  /** Whether the session was opened with a budget of its own: deeper layers need one (R20). */
+  budgeted: 0 | 1;
   wakeOn: 'each' | 'all';
 }
 

@@ -15,6 +15,8 @@ export function parseMessage(json: string): AgentMessage {
 /** Task and question records of the session, as scripts write them. */
 interface TaskRecord {
   to: string;
+  from?: string;
+  handoff?: string;
   run: string;
   at: number;
   no: number;
@@ -37,6 +39,8 @@ export function toTasks(records: Record<string, TaskRecord>): OpenTask[] {
     .map(([id, task]) => ({
       id,
       agentId: task.to,
+      ...(task.from && { from: task.from }),
+      ...(task.handoff && { handoffId: task.handoff }),
       runId: task.run,
       openedAt: isoTime(task.at),
       read: task.read === true,

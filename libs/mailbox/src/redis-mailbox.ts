@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, type ExitReason, LIMITS, type SendCode } from '@mailroom/contracts';
 import type { Redis } from 'ioredis';
+import type { DueEntry, DueKind } from './due-index';
 import { parseInbox } from './inbox';
 import { MailboxKeys } from './keys';
-import type { Claim, CommitReceipt, Fence, HeldLease, Inbox, Lease, StepEvent, StepPart } from './lease';
+import type { Claim, CommitReceipt, Fence, HeldLease, Inbox, Instance, Lease, StepEvent, StepPart } from './lease';
 import type { ClaimTerms, LeaseState, Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
 import { newMessageId, runIdOf } from './message-id';
 import { fenceError, refusal } from './refusals';
@@ -19,12 +20,15 @@ const SETTINGS: SessionSettings = {
   clarifyMs: LIMITS.clarifyMs,
   jobMs: 2_000,
   strikes: LIMITS.strikes,
+  rounds: LIMITS.handoffRounds,
+  budgeted: 0,
   wakeOn: 'each',
 };
 
 interface Reply {
   code: string;
   activate?: [string, number][];
+  alarms?: [agent: string, kind: DueKind, ms: number][];
 }
 
 /** Head (JSON), journal entries, messages: what `look.lua` replies. */
@@ -35,6 +39,8 @@ export interface RedisMailboxOptions {
   prefix: string;
   /** Told of every activation that a script scheduled. It may fail: the due index repairs a lost one. */
   activate: (job: ActivationJob) => void;
+  /** Told of every deadline that the sweeper's tick is too coarse for. It may be lost: the due index has it. */
+  alarm?: (entry: DueEntry, ms: number) => void;
 }
 
 /** The mailbox on Redis: one Lua script per method. */
@@ -86,7 +92,9 @@ export class RedisMailbox implements Mailbox {
     const { sessionId, agent, epoch } = job;
     const args = [agent, epoch, token, host, leaseMs, look ? LIMITS.drainBytes : ''];
     const [json, ...seen] = (await this.scripts.run('claim', this.sessionKeys(sessionId), args)) as WithInbox;
-    const reply = this.parse<Reply & { space: string; leadAgent: string; roster: string }>(sessionId, json);
+    const reply = this.parse<
+      Reply & { space: string; leadAgent: string; roster: string; budgeted?: string; instance?: string }
+    >(sessionId, json);
     if (reply.code !== 'ok') return undefined;
     const lease = { sessionId, agent, epoch, token };
     return {
@@ -94,6 +102,8 @@ export class RedisMailbox implements Mailbox {
       space: reply.space,
       leadAgentId: reply.leadAgent,
       roster: JSON.parse(reply.roster) as Claim['roster'],
+      budgeted: reply.budgeted === '1',
+      ...(reply.instance && { instance: JSON.parse(reply.instance) as Instance }),
       ...this.inboxIn(lease, seen),
     };
   }
@@ -111,13 +121,17 @@ export class RedisMailbox implements Mailbox {
   }
 
   async commit(fence: Fence, part: StepPart): Promise<CommitReceipt> {
-    const { entries, events, sends, final, settle, known, ...rest } = part;
+    const { entries, events, sends, handoffs, answers, final, settle, known, ...rest } = part;
     const plan = {
       ...rest,
       entries: entries.length,
       events: events.map((event) => event.code),
       sends: sends.map(({ callId, msgId, to, type, inReplyTo }) => ({ callId, id: msgId, to, type, inReplyTo })),
-      ...(final && { final: { status: final.status, force: final.force } }),
+      ...(handoffs?.length && { handoffs: handoffs.map(({ content, context, ...request }) => request) }),
+      ...(answers?.length && {
+        answers: answers.map(({ callId, msgId, question }) => ({ callId, id: msgId, question })),
+      }),
+      ...(final && { final: { status: final.status, force: final.force, code: final.code } }),
       ...(settle && { settle: { status: settle.status, reason: settle.reason, force: settle.force } }),
       ...(known !== undefined && { look: { known, bytes: LIMITS.drainBytes, id: requestId() } }),
     };
@@ -128,6 +142,8 @@ export class RedisMailbox implements Mailbox {
       ...entries.map((entry) => JSON.stringify(entry)),
       ...events.map((event) => JSON.stringify(event.data)),
       ...sends.map(bodyOf),
+      ...(handoffs ?? []).map(bodyOf),
+      ...(answers ?? []).map(bodyOf),
       ...(final ? [JSON.stringify({ content: final.text })] : []),
       ...(settle ? [JSON.stringify({ text: settle.text })] : []),
     ])) as WithInbox;
@@ -207,6 +223,7 @@ export class RedisMailbox implements Mailbox {
   private parse<T extends Reply>(sessionId: string, json: string): T {
     const reply = JSON.parse(json) as T;
     for (const [agent, epoch] of reply.activate ?? []) this.options.activate({ sessionId, agent, epoch });
+    for (const [agent, kind, ms] of reply.alarms ?? []) this.options.alarm?.({ sessionId, agent, kind }, ms);
     return reply;
   }
 }

@@ -11,6 +11,7 @@ import type {
 import { LEAD } from '@mailroom/contracts';
 import type { Redis } from 'ioredis';
 import { MailboxKeys } from './keys';
+import type { Instance } from './lease';
 import { isoTime, parseMessage, toQuestions, toTasks } from './records';
 
 type Fields = Record<string, string>;
@@ -50,7 +51,14 @@ export class SessionReader {
     const session = await this.session(space, sessionId);
     if (!session) return undefined;
     const roster = JSON.parse(session.roster ?? '[]') as { as: string; agent: string }[];
-    const members = [{ as: LEAD, agent: session.leadAgent ?? '' }, ...roster];
+    const instances = await this.redis.hgetall(this.keys.of('instances', sessionId));
+    const members: { as: string; agent: string; caller?: string; depth?: number }[] = [
+      { as: LEAD, agent: session.leadAgent ?? '' },
+      ...roster.map(({ as, agent }) => ({ as, agent })),
+      ...Object.entries(instances)
+        .map(([as, json]) => ({ as, ...(JSON.parse(json) as Instance) }))
+        .sort((a, b) => a.as.localeCompare(b.as, 'en', { numeric: true })),
+    ];
     const [tasks, questions, runs, states, inboxes] = await Promise.all([
       this.redis.hgetall(this.keys.of('tasks', sessionId)),
       this.redis.hgetall(this.keys.of('questions', sessionId)),
@@ -62,11 +70,12 @@ export class SessionReader {
     return {
       ...toSummary(sessionId, session),
       ...(run && { run }),
-      agents: members.map(({ as, agent }, i) => ({
+      agents: members.map(({ as, agent, caller, depth }, i) => ({
         id: as,
         agent,
+        ...(caller !== undefined && { caller, depth }),
         state: (states[i]?.st ?? 'unloaded') as AgentState,
-        working: states[i]?.st === 'loaded' && (states[i]?.tail ?? 'idle') !== 'idle',
+        working: states[i]?.st === 'loaded' && !['idle', 'handoff'].includes(states[i]?.tail ?? 'idle'),
         step: Number(states[i]?.step ?? 0),
         inbox: inboxes[i] ?? 0,
         usage: toSpending(states[i] ?? {}),

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type ActivationJob, AppError, LIMITS, toAppError } from '@mailroom/contracts';
+import { type ActivationJob, AppError, type EngineEntry, LIMITS, toAppError } from '@mailroom/contracts';
 import type { HeldLease, Inbox, Lease, StepPart, Wake } from '@mailroom/mailbox';
 import { Attention } from './attention';
+import { deniedPart } from './denied-part';
 import { LedgerWriter } from './ledger-writer';
 import { Memory } from './memory';
 import { nextStep } from './next-step';
+import { failedReport } from './report';
 import type { RunDeps } from './run-deps';
 import { type Seat, takeSeat } from './team';
 import { think } from './think';
@@ -13,8 +15,12 @@ import { useTools } from './use-tools';
 /** A step that is under way when its host stops gets this long to end by itself. */
 const GRACE_MS = 3_000;
 
-const LIMIT_REACHED =
-  'You have reached your step limit. Write everything that you found so far as your result. You have no tools now.';
+const LIMIT_REACHED: EngineEntry = {
+  kind: 'engine',
+  code: 'limit',
+  text: 'You have reached your step limit. Write everything that you found so far as your result. You have no tools now.',
+};
+const DENIED = 'the handoff policy denied a call further down';
 const ALLOWANCE_SPENT = 'No further steps are made in this run without an open task.';
 
 /** What comes after a step: gone · idle until called · a look into the mailbox · the look that was already made. */
@@ -111,7 +117,7 @@ export class Activation {
     const { inbox, ...terms } = claim;
     this.lease = { ...claim.lease, agentCancel: 0 };
     this.seen = inbox;
-    return takeSeat(agents, terms);
+    return takeSeat(agents, terms, settings.depthCap);
   }
 
   private async live(seat: Seat): Promise<void> {
@@ -149,7 +155,8 @@ export class Activation {
     this.lease = inbox.fence;
     this.memory.take(inbox);
     const maxSteps = seat.definition?.maxSteps ?? (seat.role === 'lead' ? LIMITS.leadMaxSteps : LIMITS.maxSteps);
-    const next = nextStep(inbox, this.memory, seat.role, maxSteps);
+    const { role, reports } = seat;
+    const next = nextStep(inbox, this.memory, { role, reports, maxSteps });
     switch (next.kind) {
       case 'collect':
         // More mail only lengthens the block: the window itself, or the end of the last task, closes it.
@@ -160,7 +167,11 @@ export class Activation {
       case 'leave':
         return (await this.deps.mailbox.exit(inbox.fence, next.reason)) ? 'left' : 'look';
       case 'announce-limit':
-        return this.note(inbox, { entries: [{ kind: 'engine', code: 'limit', text: LIMIT_REACHED }] });
+        return this.note(inbox, {
+          entries: [seat.reports ? failedReport('its step limit is reached') : LIMIT_REACHED],
+        });
+      case 'deny':
+        return this.note(inbox, deniedPart(seat, this.memory.messages.get(next.messageId)?.content ?? DENIED));
       case 'conclude':
         return this.note(inbox, { conclude: 'max_steps' });
       case 'retire':
@@ -195,14 +206,16 @@ export class Activation {
     try {
       if (next.kind === 'use-tools') {
         const calls = this.memory.callsOf(inbox.openCalls);
-        return (await useTools(this.deps, { ...common, agent, step: inbox.step, calls, isFresh: false })) ?? 'look';
+        const isFresh = (callId: string) => (this.memory.isFallback(callId) ? 'fallback' : 'no');
+        return (await useTools(this.deps, { ...common, agent, step: inbox.step, calls, isFresh })) ?? 'look';
       }
       const thinking = await think(this.deps, { ...common, seat, inbox, memory: this.memory, last: next.last });
       const { receipt, open } = thinking;
       if (receipt.left !== undefined) return 'left';
       if (open.length > 0)
         return (
-          (await useTools(this.deps, { ...common, agent, step: inbox.step + 1, calls: open, isFresh: true })) ?? 'look'
+          (await useTools(this.deps, { ...common, agent, step: inbox.step + 1, calls: open, isFresh: () => 'yes' })) ??
+          'look'
         );
       if (receipt.work) return receipt.inbox ?? 'look';
     } catch (error) {

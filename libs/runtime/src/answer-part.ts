@@ -1,10 +1,11 @@
 import type { ToolRegistry } from '@mailroom/capabilities';
-import type { AssistantEntry, JournalEntry, ToolCall } from '@mailroom/contracts';
+import type { AssistantEntry, ToolCall } from '@mailroom/contracts';
 import type { ModelAnswer } from '@mailroom/llm';
-import type { Inbox, OutgoingMessage, StepEvent, StepPart } from '@mailroom/mailbox';
+import type { Inbox, StepEvent, StepPart } from '@mailroom/mailbox';
+import { calledPart } from './called-part';
+import type { InputFilters } from './input-filters';
 import type { Memory } from './memory';
-import { messageTools, SEND_MESSAGE, WAIT_FOR_MESSAGES } from './message-tools';
-import { addressMessage } from './outgoing-mail';
+import { blankReport, REPORT } from './report';
 import { cutResult } from './result-text';
 import type { Seat } from './team';
 
@@ -22,6 +23,7 @@ export interface Answered {
   /** Text events that were not written yet. */
   told: readonly StepEvent[];
   tools: ToolRegistry;
+  filters: InputFilters;
 }
 
 const NUDGE =
@@ -52,13 +54,15 @@ export function answerPart(answered: Answered): StepPart {
     usage: { input: answer.usage.input, output: answer.usage.output },
     park: 'no',
   };
-  return calls.length === 0 ? { ...part, ...spoken(answered, assistant) } : called(answered, part);
+  return calls.length === 0 ? { ...part, ...spoken(answered, assistant) } : calledPart(answered, part);
 }
 
 /** A step without tool calls: the result, the answer, or nothing to say (R10, R14). */
-function spoken({ seat, inbox, memory, answer, last }: Answered, assistant: AssistantEntry): Partial<StepPart> {
+function spoken(answered: Answered, assistant: AssistantEntry): Partial<StepPart> {
+  const { seat, inbox, memory, answer, last } = answered;
   const text = answer.content;
   const isEmpty = text.trim() === '';
+  if (seat.reports && inbox.tasks.length > 0) return reported(answered, assistant);
   const isInterim = seat.role === 'lead' && inbox.tasks.length > 0;
   if (isEmpty && !isInterim && !last && !memory.wasTold('nudge'))
     return { entries: [assistant, { kind: 'engine', code: 'nudge', text: NUDGE }] };
@@ -74,63 +78,25 @@ function spoken({ seat, inbox, memory, answer, last }: Answered, assistant: Assi
   };
 }
 
-/** A step with tool calls: messages go out with the commit, ordinary tools stay open (R9). */
-function called({ seat, sessionId, calls, step, tools }: Answered, part: StepPart): StepPart {
-  const entries: JournalEntry[] = [...part.entries];
-  const events: StepEvent[] = [...part.events];
-  const sends: OutgoingMessage[] = [];
-  const open: string[] = [];
-  const waits: ToolCall[] = [];
-  let isRefused = false;
-  const refuse = (call: ToolCall, entry: JournalEntry, code: string) => {
-    isRefused = true;
-    entries.push(entry);
-    events.push(toolFinished(call, step, { outcome: code, error: true }));
-  };
-
-  const own = messageTools(seat).map((tool) => tool.name);
-  const offered = [...own, ...tools.specs(seat.definition?.tools ?? []).specs.map((spec) => spec.name)];
-  for (const call of calls) {
-    if (!offered.includes(call.name)) {
-      const content = `There is no tool "${call.name}". Available: ${offered.join(', ') || 'none'}.`;
-      refuse(call, { kind: 'tool', callId: call.id, content, error: true }, 'unknown_tool');
-    } else if (call.name === SEND_MESSAGE) {
-      const addressed = addressMessage(call, seat, sessionId, step);
-      if (addressed.ok) sends.push(addressed.message);
-      else {
-        const { code, to, type } = addressed.entry;
-        refuse(call, addressed.entry, code);
-        events.push({ code: 'ae', data: { code, message: 'refused', to, type } });
-      }
-    } else if (call.name === WAIT_FOR_MESSAGES) waits.push(call);
-    else open.push(call.id);
+/** The text of a colleague that was called as a tool: its report, or what it says before it is asked for one. */
+function reported({ seat, inbox, memory, answer, last }: Answered, assistant: AssistantEntry): Partial<StepPart> {
+  const isEmpty = answer.content.trim() === '';
+  if (last) {
+    const isCutShort = memory.wasTold('limit');
+    const text = isEmpty ? blankReport(seat.address) : cutResult(answer.content);
+    return {
+      final: { status: isEmpty || isCutShort ? 'partial' : 'ok', force: true, text },
+      ...(isCutShort && { leave: 'max_steps' as const }),
+    };
   }
-
-  const goesOn = isRefused || open.length > 0;
-  for (const call of waits) {
-    const content = goesOn ? 'Not parked: look at the results of this step first.' : 'You were parked until mail came.';
-    entries.push({ kind: 'tool', callId: call.id, content });
-    events.push(toolFinished(call, step, { outcome: content }));
-  }
-  const onlyReports =
-    calls.length === sends.length && sends.every(({ type }) => type === 'clarify' || type === 'result');
-  const parksWhenDone = seat.role === 'sub-agent' && onlyReports;
-  return {
-    ...part,
-    entries,
-    events,
-    sends,
-    ...(open.length > 0 && { open }),
-    park: goesOn ? 'no' : waits.length > 0 ? 'yes' : parksWhenDone ? 'if_done' : 'no',
-  };
+  // While its own question is open it waits for the answer, and the text is progress (R10).
+  if (!isEmpty && inbox.questions.some(({ from }) => from === seat.address))
+    return { final: { status: 'ok', force: false, text: cutResult(answer.content) } };
+  return { entries: [assistant, REPORT] };
 }
 
 function toolStarted(call: ToolCall, step: number): StepEvent {
   return { code: 'ts', data: { toolCallId: call.id, name: call.name, arguments: call.arguments, step } };
-}
-
-function toolFinished(call: ToolCall, step: number, result: { outcome: string; error?: boolean }): StepEvent {
-  return { code: 'tr', data: { toolCallId: call.id, name: call.name, ...result, step } };
 }
 
 function usageOf(answer: ModelAnswer, step: number): StepEvent {

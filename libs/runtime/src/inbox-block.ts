@@ -17,7 +17,8 @@ export function engineBlock(text: string): string {
   return `<engine>${text}</engine>`;
 }
 
-function messageBlock(message: AgentMessage): string {
+/** One message with the labels that only the engine writes. */
+export function messageBlock(message: AgentMessage): string {
   const attributes = [
     ['from', message.from],
     ['type', message.type],

@@ -2,6 +2,7 @@ import type {
   AgentMessage,
   AssistantEntry,
   EngineEntry,
+  HandoffEntry,
   JournalEntry,
   SentEntry,
   ToolCall,
@@ -54,8 +55,7 @@ export class Memory {
 
   /** True when the engine said this since the last answer of the model. */
   wasTold(code: EngineEntry['code']): boolean {
-    const lastAnswer = this.entries.findLastIndex((entry) => entry.kind === 'assistant');
-    return this.entries.some((entry, i) => entry.kind === 'engine' && entry.code === code && i > lastAnswer);
+    return this.sinceAnswer((entry) => entry.kind === 'engine' && entry.code === code) !== undefined;
   }
 
   /** Of the last answer, the calls with these ids. */
@@ -64,15 +64,49 @@ export class Memory {
     return (answer?.toolCalls ?? []).filter(({ id }) => ids.includes(id));
   }
 
+  /** How often the agent has called a tool, over all its answers. */
+  callsNamed(name: string): number {
+    let calls = 0;
+    for (const entry of this.entries)
+      if (entry.kind === 'assistant') calls += entry.toolCalls.filter((call) => call.name === name).length;
+    return calls;
+  }
+
+  /** Since the last answer, the policy error that a colleague came back with. */
+  denial(): HandoffEntry | undefined {
+    return this.sinceAnswer((entry) => entry.kind === 'handoff' && entry.outcome === 'denied') as
+      | HandoffEntry
+      | undefined;
+  }
+
+  /** Whether the agent's own tool is to answer a call, and nobody began it yet. */
+  isFallback(callId: string): boolean {
+    const told = (kind: 'handoff' | 'primary') =>
+      this.sinceAnswer(
+        (entry) =>
+          entry.kind === kind && entry.callId === callId && (entry.kind !== 'handoff' || entry.outcome === 'fallback'),
+      ) !== undefined;
+    return told('handoff') && !told('primary');
+  }
+
   /** The results that were committed for the answer at `index`; ids of calls may repeat in other answers. */
-  resultsOf(index: number): Map<string, ToolEntry | SentEntry> {
-    const results = new Map<string, ToolEntry | SentEntry>();
+  resultsOf(index: number): Map<string, ToolEntry | SentEntry | HandoffEntry> {
+    const results = new Map<string, ToolEntry | SentEntry | HandoffEntry>();
     for (let i = index + 1; i < this.entries.length; i++) {
       const entry = this.entries[i] as JournalEntry;
       if (entry.kind === 'assistant') break;
-      if (entry.kind === 'tool' || entry.kind === 'sent') results.set(entry.callId, entry);
+      if (entry.kind === 'tool' || entry.kind === 'sent' || entry.kind === 'handoff') results.set(entry.callId, entry);
     }
     return results;
+  }
+
+  private sinceAnswer(matches: (entry: JournalEntry) => boolean): JournalEntry | undefined {
+    for (let i = this.entries.length - 1; i >= 0; i--) {
+      const entry = this.entries[i] as JournalEntry;
+      if (entry.kind === 'assistant') return undefined;
+      if (matches(entry)) return entry;
+    }
+    return undefined;
   }
 
   private count(matches: (entry: AssistantEntry) => boolean): number {

@@ -1,5 +1,5 @@
-import { type MessageType, roleOf, sendableTypes, type ToolSpec } from '@mailroom/contracts';
-import { recipientsOf, type Seat } from './team';
+import type { MessageType, ToolSpec } from '@mailroom/contracts';
+import { recipientsOf, type Seat, sendableBy } from './team';
 
 export const SEND_MESSAGE = 'send_message';
 export const WAIT_FOR_MESSAGES = 'wait_for_messages';
@@ -8,27 +8,30 @@ export const WAIT_FOR_MESSAGES = 'wait_for_messages';
 export function messageTools(seat: Seat): ToolSpec[] {
   const recipients = recipientsOf(seat);
   if (recipients.length === 0) return [];
-  const types = new Set<MessageType>(recipients.flatMap((to) => sendableTypes(seat.role, roleOf(to))));
-  return [
-    {
-      name: SEND_MESSAGE,
-      description: 'Sends a message to another agent of this session. Returns at once; a reply comes to your inbox.',
-      parameters: {
-        type: 'object',
-        properties: {
-          to: { type: 'string', enum: recipients, description: 'Address of the recipient' },
-          type: { type: 'string', enum: [...types], description: 'What the message is' },
-          content: { type: 'string', description: 'The message' },
-          context: { type: 'string', description: 'Additional material (optional)' },
-          inReplyTo: {
-            type: 'string',
-            description: 'msgId of the message that this one answers; give it when you answer',
-          },
+  const types = new Set<MessageType>(recipients.flatMap((to) => sendableBy(seat, to)));
+  const send: ToolSpec = {
+    name: SEND_MESSAGE,
+    description: 'Sends a message to another agent of this session. Returns at once; a reply comes to your inbox.',
+    parameters: {
+      type: 'object',
+      properties: {
+        to: { type: 'string', enum: recipients, description: 'Address of the recipient' },
+        type: { type: 'string', enum: [...types], description: 'What the message is' },
+        content: { type: 'string', description: 'The message' },
+        context: { type: 'string', description: 'Additional material (optional)' },
+        inReplyTo: {
+          type: 'string',
+          description: 'msgId of the message that this one answers; give it when you answer',
         },
-        required: ['to', 'type', 'content'],
-        additionalProperties: false,
       },
+      required: ['to', 'type', 'content'],
+      additionalProperties: false,
     },
+  };
+  // Who was called as a tool has nothing to wait for but an answer, and a question parks it by itself.
+  if (seat.reports) return [send];
+  return [
+    send,
     {
       name: WAIT_FOR_MESSAGES,
       description: 'Parks you until mail comes. Call it when you have nothing to do before that.',

@@ -36,43 +36,79 @@ const remember = (...entries: Inbox['entries']) => {
 };
 
 test('open tool calls come before anything else', () => {
-  expect(nextStep(inbox({ tail: 'tools' }), new Memory(), 'sub-agent', 8)).toEqual({ kind: 'use-tools' });
+  expect(nextStep(inbox({ tail: 'tools' }), new Memory(), { role: 'sub-agent', reports: false, maxSteps: 8 })).toEqual({
+    kind: 'use-tools',
+  });
 });
 
 test('an idle agent without work idles, and leaves when its work was taken away', () => {
-  expect(nextStep(inbox({ tail: 'idle', work: false }), new Memory(), 'lead', 8)).toEqual({ kind: 'idle' });
-  expect(nextStep(inbox({ tail: 'idle', work: false, leave: 'shutdown' }), new Memory(), 'sub-agent', 8)).toEqual({
+  expect(
+    nextStep(inbox({ tail: 'idle', work: false }), new Memory(), { role: 'lead', reports: false, maxSteps: 8 }),
+  ).toEqual({ kind: 'idle' });
+  expect(
+    nextStep(inbox({ tail: 'idle', work: false, leave: 'shutdown' }), new Memory(), {
+      role: 'sub-agent',
+      reports: false,
+      maxSteps: 8,
+    }),
+  ).toEqual({
     kind: 'leave',
     reason: 'shutdown',
   });
 });
 
 test('R14: while the wake window is open a lead collects', () => {
-  expect(nextStep(inbox({ tail: 'idle', waitMs: 90 }), new Memory(), 'lead', 8)).toEqual({ kind: 'collect', ms: 90 });
+  expect(
+    nextStep(inbox({ tail: 'idle', waitMs: 90 }), new Memory(), { role: 'lead', reports: false, maxSteps: 8 }),
+  ).toEqual({ kind: 'collect', ms: 90 });
 });
 
 test('R12: steps count per task, also those before a reload, and the last one is announced first', () => {
   const before = [step(['task']), step(['other', 'task'])];
-  expect(nextStep(inbox({ tasks: [task] }), remember(...before, step(['other'])), 'sub-agent', 3)).toEqual({
+  expect(
+    nextStep(inbox({ tasks: [task] }), remember(...before, step(['other'])), {
+      role: 'sub-agent',
+      reports: false,
+      maxSteps: 3,
+    }),
+  ).toEqual({
     kind: 'think',
     last: false,
   });
   const memory = remember(...before, step(['task']));
-  expect(nextStep(inbox({ tasks: [task] }), memory, 'sub-agent', 3)).toEqual({ kind: 'announce-limit' });
+  expect(nextStep(inbox({ tasks: [task] }), memory, { role: 'sub-agent', reports: false, maxSteps: 3 })).toEqual({
+    kind: 'announce-limit',
+  });
   memory.take(inbox({ entries: [{ kind: 'engine', code: 'limit', text: '' }] }));
-  expect(nextStep(inbox({ tasks: [task] }), memory, 'sub-agent', 3)).toEqual({ kind: 'think', last: true });
+  expect(nextStep(inbox({ tasks: [task] }), memory, { role: 'sub-agent', reports: false, maxSteps: 3 })).toEqual({
+    kind: 'think',
+    last: true,
+  });
 });
 
 test('R12: without an open task a sub-agent has four steps per run', () => {
   const four = [step([]), step([]), step([]), step([])];
-  expect(nextStep(inbox({}), remember(...four.slice(1)), 'sub-agent', 8)).toEqual({ kind: 'think', last: false });
-  expect(nextStep(inbox({}), remember(...four), 'sub-agent', 8)).toEqual({ kind: 'retire' });
-  expect(nextStep(inbox({ runId: 'next' }), remember(...four), 'sub-agent', 8)).toEqual({ kind: 'think', last: false });
+  expect(nextStep(inbox({}), remember(...four.slice(1)), { role: 'sub-agent', reports: false, maxSteps: 8 })).toEqual({
+    kind: 'think',
+    last: false,
+  });
+  expect(nextStep(inbox({}), remember(...four), { role: 'sub-agent', reports: false, maxSteps: 8 })).toEqual({
+    kind: 'retire',
+  });
+  expect(
+    nextStep(inbox({ runId: 'next' }), remember(...four), { role: 'sub-agent', reports: false, maxSteps: 8 }),
+  ).toEqual({ kind: 'think', last: false });
 });
 
 test('R12: a lead at its limit of the run concludes, then answers once without tools', () => {
   const memory = remember(step([], 'before'), step([]), step([]));
-  expect(nextStep(inbox({}), memory, 'lead', 3)).toEqual({ kind: 'think', last: false });
-  expect(nextStep(inbox({}), memory, 'lead', 2)).toEqual({ kind: 'conclude' });
-  expect(nextStep(inbox({ final: 'max_steps' }), memory, 'lead', 2)).toEqual({ kind: 'think', last: true });
+  expect(nextStep(inbox({}), memory, { role: 'lead', reports: false, maxSteps: 3 })).toEqual({
+    kind: 'think',
+    last: false,
+  });
+  expect(nextStep(inbox({}), memory, { role: 'lead', reports: false, maxSteps: 2 })).toEqual({ kind: 'conclude' });
+  expect(nextStep(inbox({ final: 'max_steps' }), memory, { role: 'lead', reports: false, maxSteps: 2 })).toEqual({
+    kind: 'think',
+    last: true,
+  });
 });

@@ -1,18 +1,8 @@
 import { readArguments } from '@mailroom/capabilities';
-import {
-  foldName,
-  LEAD,
-  LIMITS,
-  messageType,
-  roleOf,
-  type SendCode,
-  type SentEntry,
-  sendableTypes,
-  type ToolCall,
-} from '@mailroom/contracts';
-import { derivedMessageId, type OutgoingMessage } from '@mailroom/mailbox';
+import { foldName, LIMITS, messageType, type SendCode, type SentEntry, type ToolCall } from '@mailroom/contracts';
+import { derivedMessageId, type OutgoingAnswer, type OutgoingMessage } from '@mailroom/mailbox';
 import { z } from 'zod';
-import { recipientsOf, type Seat } from './team';
+import { recipientsOf, type Seat, sendableBy } from './team';
 
 const sendArguments = z.object({
   to: z.string(),
@@ -45,12 +35,12 @@ export function addressMessage(call: ToolCall, seat: Seat, sessionId: string, st
 
   const { type, content } = parsed.data;
   const recipients = recipientsOf(seat);
-  const to = resolveName(parsed.data.to, [LEAD, ...seat.team.members.map((member) => member.as)]);
+  const names = [...recipients, seat.address, ...seat.team.members.map((member) => member.as)];
+  const to = resolveName(parsed.data.to, names);
   if (to === seat.address) return refuse('self_addressed', parsed.data.to, type, recipients);
-  const member = seat.team.members.find((candidate) => candidate.as === to);
   if (to === undefined) return refuse('unknown_recipient', parsed.data.to, type, recipients);
-  if (to !== LEAD && !member?.available) return refuse('agent_unavailable', to, type, recipients);
-  const allowed = sendableTypes(seat.role, roleOf(to));
+  if (!recipients.includes(to)) return refuse('agent_unavailable', to, type, recipients);
+  const allowed = sendableBy(seat, to);
   if (!messageType.safeParse(type).success || !(allowed as readonly string[]).includes(type))
     return refuse('wrong_direction', to, type, [...allowed]);
   const context = parsed.data.context ?? undefined;
@@ -69,6 +59,28 @@ export function addressMessage(call: ToolCall, seat: Seat, sessionId: string, st
       ...(inReplyTo && { inReplyTo }),
     },
   };
+}
+
+const answerArguments = z.object({ question: z.string().min(1), answer: z.string().min(1) });
+
+/** An `answer_question` call, ready for the commit or refused before it. */
+export function addressAnswer(
+  call: ToolCall,
+  seat: Seat,
+  sessionId: string,
+  step: number,
+): { ok: true; answer: OutgoingAnswer } | { ok: false; entry: SentEntry } {
+  const msgId = derivedMessageId(sessionId, seat.address, step, call.id);
+  const read = readArguments(call.arguments);
+  const parsed = answerArguments.safeParse(read.ok ? read.value : undefined);
+  const refuse = (code: SendCode, detail: string[]) => ({
+    ok: false as const,
+    entry: { kind: 'sent' as const, callId: call.id, code, msgId, to: '', type: 'clarify_resp', detail },
+  });
+  if (!parsed.success) return refuse('invalid_answer', []);
+  const { question, answer } = parsed.data;
+  if (Buffer.byteLength(answer) > LIMITS.bodyBytes) return refuse('body_too_large', [String(LIMITS.bodyBytes)]);
+  return { ok: true, answer: { callId: call.id, msgId, question: question.trim(), content: answer } };
 }
 
 function resolveName(asked: string, names: readonly string[]): string | undefined {

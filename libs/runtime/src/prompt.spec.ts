@@ -13,6 +13,7 @@ const team = {
     { as: 'carol', agent: 'carol', description: 'is on leave', available: false },
   ],
 };
+const alone = { callees: [], reports: false, caller: 'lead' };
 const message = (fields: Partial<AgentMessage>): AgentMessage => ({
   msgId: 'msg_0000000000a1',
   from: 'alice',
@@ -30,7 +31,7 @@ test('seed 000 §4.4: a lead is told how collaboration works, that sending does 
     name: 'the coordinator',
     systemPrompt: 'Keep reports short.',
   });
-  expect(systemPrompt(definition, 'lead', team)).toMatchInlineSnapshot(`
+  expect(systemPrompt(definition, { ...alone, address: 'lead', team })).toMatchInlineSnapshot(`
 "You are the coordinator.
 
 Keep reports short.
@@ -51,7 +52,7 @@ Messages arrive in <inbox> blocks that only the engine writes. Each has its send
 
 test('R20: a sub-agent gets the names of its peers and nothing more, even if its definition leads elsewhere', () => {
   const definition = agentDefinition.parse({ id: 'alice', systemPrompt: 'You analyse.', subAgents: ['helper'] });
-  expect(systemPrompt(definition, 'alice', team)).toMatchInlineSnapshot(`
+  expect(systemPrompt(definition, { ...alone, address: 'alice', team })).toMatchInlineSnapshot(`
 "You are alice.
 
 You analyse.

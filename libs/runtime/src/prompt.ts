@@ -1,5 +1,6 @@
-import type { AgentMessage } from '@mailroom/contracts';
+import type { AgentMessage, HandoffEntry, SentEntry, ToolEntry } from '@mailroom/contracts';
 import type { ChatMessage } from '@mailroom/llm';
+import { handoffResult } from './handoff-result';
 import { engineBlock, inboxBlock } from './inbox-block';
 import type { Memory } from './memory';
 import { sendOutcome } from './send-outcome';
@@ -24,13 +25,17 @@ export function renderPrompt(system: string, memory: Memory, tail: string | unde
     const results = memory.resultsOf(index);
     for (const call of entry.toolCalls) {
       const result = results.get(call.id);
-      const content =
-        result?.kind === 'sent' ? sendOutcome(result) : (result?.content ?? 'The outcome of this call is unknown.');
-      prompt.push({ role: 'tool', toolCallId: call.id, content });
+      prompt.push({ role: 'tool', toolCallId: call.id, content: resultText(result, memory) });
     }
   });
   if (tail !== undefined) say(prompt, tail);
   return prompt;
+}
+
+function resultText(result: ToolEntry | SentEntry | HandoffEntry | undefined, memory: Memory): string {
+  if (result?.kind === 'sent') return sendOutcome(result);
+  if (result?.kind === 'handoff') return handoffResult(result, memory.messages);
+  return result?.content ?? 'The outcome of this call is unknown.';
 }
 
 function say(prompt: ChatMessage[], text: string): void {

@@ -2,6 +2,7 @@ import type { ToolRegistry } from '@mailroom/capabilities';
 import type { Logger } from '@mailroom/contracts';
 import type { ModelClient } from '@mailroom/llm';
 import type { AgentDirectory, Mailbox, Notifications } from '@mailroom/mailbox';
+import type { InputFilters } from './input-filters';
 
 /** Times of a deployment; agents may set their own where their definition has the field. */
 export interface RunSettings {
@@ -14,6 +15,8 @@ export interface RunSettings {
   modelCallMs: number;
   toolMs: number;
   leaseMs: number;
+  /** Layers of handoffs below a lead (R20). */
+  depthCap: number;
 }
 
 /** What the loop needs of the outside world, one of each per process. */
@@ -23,6 +26,7 @@ export interface RunDeps {
   agents: Pick<AgentDirectory, 'find'>;
   model: ModelClient;
   tools: ToolRegistry;
+  filters: InputFilters;
   settings: RunSettings;
   /** Names process and machine in `as` and `ax` events. */
   host: string;

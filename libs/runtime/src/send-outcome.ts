@@ -23,6 +23,8 @@ export function sendOutcome(entry: SentEntry): string {
       return `Not sent: content and context together have more than ${list} bytes. Send less, or in parts.`;
     case 'invalid_arguments':
       return `Not sent: the arguments are not right (${list}). Needed: to, type, content; optional: context, inReplyTo.`;
+    case 'invalid_answer':
+      return 'Not sent: needed are question (the msgId of a question that a colleague asked) and answer.';
     case 'unknown_reference':
       return 'Not sent: inReplyTo names no message of this session. Use a msgId from your inbox, or leave it out.';
     case 'ambiguous_task':

@@ -1,6 +1,7 @@
-import type { AgentDefinition, Role } from '@mailroom/contracts';
-import { LEAD, roleOf } from '@mailroom/contracts';
+import type { AgentDefinition, MessageType, Role } from '@mailroom/contracts';
+import { LEAD, roleOf, sendableTypes } from '@mailroom/contracts';
 import type { AgentDirectory, Claim } from '@mailroom/mailbox';
+import { type Callee, calleesOf } from './callees';
 
 /** One member as its colleagues know it. */
 interface TeamMember {
@@ -24,31 +25,69 @@ export interface Seat {
   /** Undefined: missing or not ACTIVE. */
   definition: AgentDefinition | undefined;
   team: Team;
+  /** Colleagues that it may call as tools. */
+  callees: readonly Callee[];
+  /** True: it was called as a tool itself, works alone, and ends with a report to its caller (seed 001). */
+  reports: boolean;
+  /** Who gave it its tasks: the lead, or the agent that called it. */
+  caller: string;
+  /** The platform's limit of layers. */
+  depthCap: number;
 }
 
-/** Reads the definitions of a session's members; one round trip. */
-export async function takeSeat(agents: Pick<AgentDirectory, 'find'>, claim: Claim): Promise<Seat> {
+/**
+ * Reads the definitions of a session's members, in one round trip; in another one those of the team of an agent that was
+ * called as a tool and may call others itself (R20). `depthCap`: layers below the lead that the platform allows.
+ */
+export async function takeSeat(agents: Pick<AgentDirectory, 'find'>, claim: Claim, depthCap: number): Promise<Seat> {
+  const { instance, roster, space } = claim;
   const address = claim.lease.agent;
-  const ids = [claim.leadAgentId, ...claim.roster.map((member) => member.agent)];
-  const [lead, ...found] = await agents.find(claim.space, ids);
-  const members = claim.roster.map(({ as, agent }, i) => ({
+  const ids = [claim.leadAgentId, ...roster.map((member) => member.agent), ...(instance ? [instance.agent] : [])];
+  const [lead, ...found] = await agents.find(space, ids);
+  const at = instance ? roster.length : roster.findIndex((member) => member.as === address);
+  const own = active(address === LEAD ? lead : found[at]);
+  const role = roleOf(address);
+  const collaboration = lead?.collaboration ?? 'message';
+  const reports = role === 'sub-agent' && (instance !== undefined || collaboration === 'handoff');
+  const members = roster.map(({ as, agent }, i) => ({
     as,
     agent,
     description: found[i]?.description ?? '',
-    available: found[i]?.status === 'ACTIVE',
+    available: active(found[i]) !== undefined,
   }));
-  const own = address === LEAD ? lead : found[claim.roster.findIndex((member) => member.as === address)];
+  const seat = { address, role, claim, definition: own, reports, caller: instance?.caller ?? LEAD, depthCap };
+  if (role === 'lead') {
+    const calls = own !== undefined && collaboration !== 'message';
+    return {
+      ...seat,
+      team: { members: collaboration === 'handoff' ? [] : members },
+      callees: calls ? calleesOf(own, roster, found, { depth: 0, maxDepth: 0 }) : [],
+    };
+  }
+  const level = instance ?? { depth: 1, maxDepth: lead?.handoff?.maxDepth ?? 1 };
+  const leads = own !== undefined && reports && own.subAgents.length > 0 && claim.budgeted && depthCap > level.depth;
   return {
-    address,
-    role: roleOf(address),
-    claim,
-    definition: own?.status === 'ACTIVE' ? own : undefined,
-    team: { members },
+    ...seat,
+    team: { members: reports ? [] : members },
+    callees: leads ? calleesOf(own, own.subAgents, await agents.find(space, agentsOf(own)), level) : [],
   };
+}
+
+function active(definition: AgentDefinition | undefined): AgentDefinition | undefined {
+  return definition?.status === 'ACTIVE' ? definition : undefined;
+}
+
+function agentsOf({ subAgents }: AgentDefinition): string[] {
+  return subAgents.map(({ agent }) => agent);
 }
 
 /** The addresses that a seat may write to. */
 export function recipientsOf(seat: Seat): string[] {
   const members = seat.team.members.filter((member) => member.available && member.as !== seat.address);
-  return [...(seat.role === 'lead' ? [] : [LEAD]), ...members.map((member) => member.as)];
+  return [...(seat.role === 'lead' ? [] : [seat.caller]), ...members.map((member) => member.as)];
+}
+
+/** The types that a seat may send to an address. A report is never sent: it is the text of the last step. */
+export function sendableBy(seat: Seat, to: string): readonly MessageType[] {
+  return seat.reports ? ['clarify', 'progress'] : sendableTypes(seat.role, roleOf(to));
 }

@@ -1,12 +1,14 @@
-import { type AgentDefinition, LIMITS, type ToolCall } from '@mailroom/contracts';
+import { type AgentDefinition, LIMITS, type ToolCall, type ToolSpec } from '@mailroom/contracts';
 import { type ModelAnswer, ModelError } from '@mailroom/llm';
 import type { CommitReceipt, Inbox, StepPart } from '@mailroom/mailbox';
 import { answerPart } from './answer-part';
 import { factsTable } from './facts-table';
+import { handoffTools } from './handoff-tools';
 import type { LedgerWriter } from './ledger-writer';
 import type { Memory } from './memory';
 import { messageTools, SEND_MESSAGE } from './message-tools';
 import { renderPrompt } from './prompt';
+import { failedReport } from './report';
 import { cutResult } from './result-text';
 import type { RunDeps } from './run-deps';
 import { systemPrompt } from './system-prompt';
@@ -45,7 +47,8 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
     const answer = await callModel(deps, thought, definition, stream);
     const calls = last ? [] : answer.toolCalls;
     // A colleague may have been taken out of service since the agent was loaded (R1).
-    const current = calls.some(({ name }) => name === SEND_MESSAGE) ? await takeSeat(deps.agents, seat.claim) : seat;
+    const isSent = calls.some(({ name }) => name === SEND_MESSAGE || seat.callees.some(({ tool }) => tool === name));
+    const current = isSent ? await takeSeat(deps.agents, seat.claim, deps.settings.depthCap) : seat;
     const told = await stream.rest();
     const part = answerPart({
       seat: current,
@@ -58,6 +61,7 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
       calls,
       told,
       tools: deps.tools,
+      filters: deps.filters,
     });
     const receipt = await writer.commit(part);
     return { receipt, open: calls.filter(({ id }) => part.open?.includes(id)) };
@@ -65,6 +69,8 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
     if (!(error instanceof ModelError)) throw error;
     deps.logger.warn({ sessionId, agent: seat.address, code: error.code }, 'model call failed');
     const status = error.code === 'model_timeout' ? 'timeout' : 'failed';
+    const cutShort = cutShortPart(thought, error);
+    if (cutShort) return { receipt: await writer.commit({ ...cutShort, events: await stream.rest() }), open: [] };
     const text = error.partialText ? `${error.message}\n\nText so far: ${error.partialText}` : error.message;
     const part = { ...failedPart(seat, status, text, error.code), events: await stream.rest() };
     return { receipt: await writer.commit(part), open: [] };
@@ -82,17 +88,31 @@ function callModel(
     {
       model: definition.model ?? deps.settings.model,
       messages: renderPrompt(
-        systemPrompt(definition, seat.address, seat.team),
+        systemPrompt(definition, seat),
         memory,
         seat.role === 'lead' ? factsTable(inbox, memory.messages, new Date()) : undefined,
       ),
-      tools: last ? [] : [...messageTools(seat), ...deps.tools.specs(definition.tools).specs],
+      tools: last ? [] : toolsOf(deps, seat, definition),
       silenceMs: definition.modelSilenceMs ?? deps.settings.modelSilenceMs,
       callMs: definition.modelCallMs ?? deps.settings.modelCallMs,
       signal,
     },
     (event) => stream.take(event),
   );
+}
+
+/** A colleague's tool takes the place of the caller's own tool of that name. */
+function toolsOf({ tools }: RunDeps, seat: Seat, definition: AgentDefinition): ToolSpec[] {
+  const calls = handoffTools(seat);
+  const own = tools.specs(definition.tools).specs.filter(({ name }) => !calls.some((call) => call.name === name));
+  return [...calls, ...messageTools(seat), ...own];
+}
+
+/** Who was called as a tool and has something to show reports on it even when the model failed. */
+function cutShortPart({ seat, inbox, memory, last }: Thought, error: ModelError): StepPart | undefined {
+  if (!seat.reports || last || !inbox.tasks.some(({ id }) => memory.stepsOf(id) > 0)) return undefined;
+  const entry = failedReport(`a model call could not be made (${error.code})`);
+  return { entries: [entry], events: [], sends: [], park: 'no', spent: true };
 }
 
 /** The commit of a step that could not be made: errors are messages (R13). */

@@ -1,6 +1,6 @@
 import { executeTool, type ToolOutcome } from '@mailroom/capabilities';
 import type { ToolCall } from '@mailroom/contracts';
-import { derivedMessageId, type Inbox } from '@mailroom/mailbox';
+import { derivedMessageId, type Inbox, type StepPart } from '@mailroom/mailbox';
 import type { LedgerWriter } from './ledger-writer';
 import type { RunDeps } from './run-deps';
 
@@ -12,8 +12,8 @@ export interface ToolUse {
   /** The step that asked for the calls. */
   step: number;
   calls: readonly ToolCall[];
-  /** False: a process that is gone may have run them. */
-  isFresh: boolean;
+  /** Calls that no process has begun. Those that take the place of a failed colleague are marked before they begin. */
+  isFresh: (callId: string) => 'yes' | 'fallback' | 'no';
   writer: LedgerWriter;
   signal: AbortSignal;
 }
@@ -47,9 +47,15 @@ export async function useTools(deps: RunDeps, use: ToolUse): Promise<Inbox | und
   return receipts.find(({ inbox }) => inbox)?.inbox;
 }
 
+function begun(callId: string): StepPart {
+  return { entries: [{ kind: 'primary', callId }], events: [], sends: [], park: 'keep' };
+}
+
 async function run(deps: RunDeps, use: ToolUse, call: ToolCall): Promise<ToolOutcome> {
   const tool = deps.tools.get(call.name);
-  if (!tool || !(tool.idempotent || use.isFresh)) return { content: UNKNOWN, error: true };
+  const isFresh = use.isFresh(call.id);
+  if (!tool || !(tool.idempotent || isFresh !== 'no')) return { content: UNKNOWN, error: true };
+  if (isFresh === 'fallback') await use.writer.commit(begun(call.id));
   const { sessionId, agent, step, signal } = use;
   const idempotencyKey = derivedMessageId(sessionId, agent, step, call.id, 'tool').slice(4);
   const context = { sessionId, agent, idempotencyKey, signal };

@@ -8,6 +8,7 @@
 -- @include outbox
 -- @include activation
 -- @include deliver
+-- @include handoff
 -- @include run
 if session.status ~= 'open' then return cjson.encode({ code = 'session_closed' }) end
 if session.cancelId == ARGV[3] then return session.cancelAns end

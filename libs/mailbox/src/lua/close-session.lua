@@ -7,6 +7,7 @@
 -- @include outbox
 -- @include activation
 -- @include deliver
+-- @include handoff
 -- @include run
 if session.status ~= 'open' then return cjson.encode({ code = session.closedBy == ARGV[2] and 'ok' or 'session_closed' }) end
 setSession('cancel', num(session.cancel) + 1)
@@ -15,18 +16,20 @@ silence('lead', 'shutdown')
 if runIsOn() then settleRun('cancelled', 'session_ended', '{"text":""}') end
 setSession('status', 'closed')
 setSession('closedBy', ARGV[2])
-local kinds = { 'events', 'ledger', 'messages', 'tasks', 'closed', 'questions', 'runs', 'dead' }
+local kinds = { 'events', 'ledger', 'messages', 'tasks', 'closed', 'questions', 'runs', 'dead', 'instances', 'handoffs' }
 for _, name in ipairs(members()) do
   if agent(name).st == 'loaded' then
     leave(name, 'shutdown')
     wakes[name] = '!'
   end
   setAgent(name, 'st', 'unloaded')
-  for _, kind in ipairs({ 'job', 'lease', 'wait', 'clarify' }) do notDue(name, kind) end
+  for _, kind in ipairs({ 'job', 'lease', 'wait', 'clarify', 'handoff' }) do notDue(name, kind) end
 end
 -- A key that is written after it was told to expire would be made anew, and stay.
 writeChanges()
-for _, name in ipairs(members()) do
+local everybody = redis.call('HKEYS', key('instances'))
+for _, name in ipairs(members()) do everybody[#everybody + 1] = name end
+for _, name in ipairs(everybody) do
   for _, kind in ipairs({ 'agent', 'mailbox', 'memory' }) do redis.call('PEXPIRE', key(kind, name), ARGV[1]) end
 end
 for _, run in ipairs(redis.call('LRANGE', key('runs'), 0, -1)) do redis.call('PEXPIRE', key('run', run), ARGV[1]) end

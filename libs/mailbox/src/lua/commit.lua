@@ -4,15 +4,18 @@
 -- KEYS[1] session hash  KEYS[2] due index
 -- ARGV[1] agent  ARGV[2] epoch  ARGV[3] token  ARGV[4] session cancel number  ARGV[5] agent cancel number
 -- ARGV[6] commit number  ARGV[7] plan (JSON): {entries: n, events: [code…], sends: [{callId, id, to, type, inReplyTo?}],
---   open?: [callId…], closes?: callId, park: 'no' | 'yes' | 'if_done', step?, usage?: {input, output},
---   final?: {status, force}, settle?: {status, reason, force}, conclude?: reason, leave?: reason, look?: {known, bytes, id}}
--- ARGV[8…] bodies in that order: journal entries, event data, message bodies, the text of final {content} or settle {text}
+--   open?: [callId…], closes?: callId,
+--   handoffs?: [{id, callId, tool, to, agent, mode, depth, maxDepth, max, timeoutMs, fallback}], answers?: [{callId, id, question}],
+--   park: 'no' | 'yes' | 'if_done' | 'keep', step?, usage?: {input, output},
+--   final?: {status, force, code?}, settle?: {status, reason, force}, spent?: true, conclude?: reason, leave?: reason, look?: {known, bytes, id}}
+-- ARGV[8…] bodies in that order: journal entries, event data, message bodies, those of handoffs and answers, the text of final {content} or settle {text}
 -- Replies [{code: 'ok' | 'lost' | 'closed' | 'cancelled' | 'out_of_step', work, left?, settled?, activate?}], and, if
 --   asked to look, when the agent has work other than open tool calls, at the first execution, what `drain` replies
 -- @include session
 -- @include outbox
 -- @include activation
 -- @include deliver
+-- @include handoff
 -- @include run
 -- @include look
 local name, fields = ARGV[1], agent(ARGV[1])
@@ -60,31 +63,53 @@ for _, send in ipairs(plan.sends) do
   end
 end
 
-if plan.open then
-  setAgent(name, 'tail', 'tools', 'calls', cjson.encode(plan.open))
+-- A call of a colleague that did not come about has its outcome at once.
+local handed = {}
+local function wait(call, to, type, code, handoff)
+  if handoff then
+    handed[call.callId] = handoff
+    return
+  end
+  remember(name, cjson.encode({ kind = 'sent', callId = call.callId, code = code, msgId = call.id, to = to, type = type }))
+  event('tr', name, cjson.encode({ toolCallId = call.callId, outcome = code, error = code ~= 'ok' or nil, step = plan.step }))
+end
+for _, call in ipairs(plan.handoffs or {}) do
+  local id, to = call.id, call.to
+  local code = openHandoff(name, call, body())
+  wait({ callId = call.callId, id = id }, to, 'task', code, code == 'ok' and id)
+end
+for _, call in ipairs(plan.answers or {}) do
+  local code, to, handoff = answerQuestion(name, call, body())
+  wait(call, to, 'clarify_resp', code, handoff)
+end
+
+if plan.open or plan.handoffs or plan.answers then
+  setCalls(name, plan.open or {}, handed)
 elseif plan.closes then
+  local calls, waiting = callsOf(name)
   local rest = {}
-  for _, call in ipairs(cjson.decode(fields.calls or '[]')) do
+  for _, call in ipairs(calls) do
     if call ~= plan.closes then rest[#rest + 1] = call end
   end
-  setAgent(name, 'tail', #rest > 0 and 'tools' or 'model', 'calls', #rest > 0 and cjson.encode(rest) or '[]')
-else
+  setCalls(name, rest, waiting)
+elseif plan.park ~= 'keep' then
   local isDone = asked or (reported and #tasksOf(name) == 0)
   local parks = plan.final or plan.settle or plan.park == 'yes' or (plan.park == 'if_done' and isDone)
   setAgent(name, 'tail', parks and not refused and 'idle' or 'model')
   -- What failed has used its model call up.
-  if (plan.final or plan.settle) and not plan.step then setAgent(name, 'reserved', 0) end
+  if plan.spent or ((plan.final or plan.settle) and not plan.step) then setAgent(name, 'reserved', 0) end
 end
 
 -- A text without tool calls is the result of every open task that was read, or answers a peer (R10).
 local function finish(final, text)
   local done = pick(openTasks(), function(task) return task.to == name and task.read end)
-  local waits = pick(openQuestions(), function(q) return q.st == 'open' and q.from == name and q.to == 'lead' end)
+  local giver = done[1] and tasks[done[1]].from or 'lead'
+  local waits = pick(openQuestions(), function(q) return q.st == 'open' and q.from == name and q.to == giver end)
   if #done > 0 and #waits > 0 and not final.force then
-    deliver({ id = derivedId('progress', name, ARGV[6]), from = name, to = 'lead', type = 'progress', inReplyTo = done[1],
+    deliver({ id = derivedId('progress', name, ARGV[6]), from = name, to = giver, type = 'progress', inReplyTo = done[1],
       body = text, engine = true })
   elseif #done > 0 then
-    for _, id in ipairs(done) do engineResult(id, final.status, text) end
+    for _, id in ipairs(done) do engineResult(id, final.status, text, false, final.code) end
     setSession('quiet', 0)
   else
     local peers = pick(openQuestions(), function(q) return q.st == 'open' and q.to == name and q.read end)
@@ -109,8 +134,8 @@ if plan.settle and runIsOn() then
   if settled then settleRun(plan.settle.status, plan.settle.reason or '', text) end
 end
 if plan.conclude then conclude(plan.conclude) end
-if name == 'lead' and runIsOn() and fields.tail == 'idle' then
-  countIgnored()
+if name == 'lead' and runIsOn() and (fields.tail == 'idle' or fields.tail == 'handoff') then
+  if fields.tail == 'idle' then countIgnored() end
   if not hasWork('lead') then setRunStatus('waiting') end
 end
 

@@ -10,6 +10,7 @@
 -- @include outbox
 -- @include activation
 -- @include deliver
+-- @include handoff
 -- @include run
 -- @include look
 local fenced = fence(ARGV[1], ARGV[2], ARGV[3])

@@ -7,6 +7,7 @@
 -- @include outbox
 -- @include activation
 -- @include deliver
+-- @include handoff
 -- @include run
 local name, fields = ARGV[1], agent(ARGV[1])
 if fields.token == ARGV[3] and fields.bye ~= '' then return fields.bye end

@@ -25,7 +25,8 @@ for i = 4, #ARGV, 4 do
   if fields[1] == 'loaded' and fields[2] == ARGV[i + 2] then
     redis.call('ZADD', KEYS[1], at, session .. '|' .. name .. '|lease')
     local hasMail = (tonumber(fields[4]) or 0) > 0
-    local hasWork = (fields[5] or 'idle') ~= 'idle' or hasMail and wantsMail(session, name, fields[6])
+    local tail = fields[5] or 'idle'
+    local hasWork = tail ~= 'handoff' and (tail ~= 'idle' or hasMail and wantsMail(session, name, fields[6]))
     state = (fields[3] or '0') ~= ARGV[i + 3] and 'cancelled' or hasWork and 'work' or 'quiet'
   end
   replies[#replies + 1] = state

@@ -8,6 +8,7 @@
 -- @include outbox
 -- @include activation
 -- @include deliver
+-- @include handoff
 -- @include run
 local known = ledger(ARGV[1])
 if known then

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Repairs or fires what one due member stands for; harmless when the state has moved on.
 -- KEYS[1] session hash  KEYS[2] due index
--- ARGV[1] agent  ARGV[2] kind: job · lease · wait · clarify
+-- ARGV[1] agent  ARGV[2] kind: job · lease · wait · clarify · handoff
 -- ARGV[3] for job: epoch that was looked up, or ''  ARGV[4] for job: 'waiting' | 'active' | 'missing', or ''
 -- ARGV[5] ms until a waiting or active job is looked at again  ARGV[6] ms that an active job may stay unclaimed
 -- Replies {code: 'ok', activate?}
@@ -9,6 +9,7 @@
 -- @include outbox
 -- @include activation
 -- @include deliver
+-- @include handoff
 -- @include run
 local name, kind = ARGV[1], ARGV[2]
 local member = sid .. '|' .. name .. '|' .. kind
@@ -45,6 +46,21 @@ function fire.clarify()
     local at = questions[id] and questions[id].at + num(session.clarifyMs) or 0
     if at > now then return due(name, 'clarify', at) end
     engineReply(id, NO_ANSWER)
+  end
+end
+
+-- One attempt took too long: whatever its instance does is stopped, and the call goes on without it.
+function fire.handoff()
+  notDue(name, 'handoff')
+  local mine = tasksOf(name)
+  silence(name, 'cancelled')
+  for _, id in ipairs(mine) do
+    local h = tasks[id].handoff and openHandoffs()[tasks[id].handoff]
+    if h then
+      engineResult(id, 'timeout', contentOf('The tool ' .. h.tool .. ' did not end within its limit of ' .. h.timeoutMs .. ' ms.'))
+    else
+      engineResult(id, 'cancelled', contentOf('Cancelled: a call of the same agent ran out of time.'))
+    end
   end
 end
 

@@ -12,6 +12,7 @@ import { OpenAiModelClient } from '@mailroom/llm';
 import {
   AgentDirectory,
   connect,
+  type DueEntry,
   DueIndex,
   EventFeed,
   type Mailbox,
@@ -22,6 +23,7 @@ import {
 } from '@mailroom/mailbox';
 import type { z } from 'zod';
 import { Activation } from '../activation';
+import { type InputFilter, InputFilters } from '../input-filters';
 import type { RunDeps, RunSettings } from '../run-deps';
 import { type ModelRequestBody, ModelServer, type ScriptedAnswer } from './model-server';
 
@@ -34,6 +36,7 @@ export interface HarnessOptions {
   team?: string[];
   agents?: z.input<typeof agentDefinition>[];
   tools?: Tool[];
+  filters?: Record<string, InputFilter>;
   settings?: Partial<RunSettings>;
   session?: Partial<SessionSettings>;
   /** Runs at a named point of the protocol: just before or after a call of an agent's activation on its mailbox. */
@@ -55,6 +58,7 @@ export class TeamHarness {
   readonly due: DueIndex;
   readonly agents: AgentDirectory;
   private readonly runs = new Set<Promise<void>>();
+  private readonly alarms = new Set<NodeJS.Timeout>();
   private host = 1;
   private isDeaf = false;
   private readonly redis;
@@ -69,8 +73,9 @@ export class TeamHarness {
     this.redis = connect({ url, name: 'test', mood: 'patient' });
     this.subscriber = connect({ url, name: 'test-subscriber', mood: 'patient' });
     const activate = (job: ActivationJob) => this.activate(job);
-    this.mailbox = new RedisMailbox(this.redis, { prefix, activate });
-    this.due = new DueIndex(this.redis, { prefix, activate });
+    const alarm = (entry: DueEntry, ms: number) => this.alarm(entry, ms);
+    this.mailbox = new RedisMailbox(this.redis, { prefix, activate, alarm });
+    this.due = new DueIndex(this.redis, { prefix, activate, alarm });
     this.reader = new SessionReader(this.redis, prefix);
     this.notifications = new Notifications(this.subscriber, prefix);
     this.feed = new EventFeed(this.redis, this.notifications, prefix);
@@ -82,22 +87,21 @@ export class TeamHarness {
     const team = options.team ?? ['alice', 'bob'];
     const given = new Map((options.agents ?? []).map((agent) => [agent.id, agent]));
     const ids = ['boss', ...team, ...given.keys()];
-    await harness.agents.publishFiles(
-      [...new Set(ids)].map((id) =>
-        agentDefinition.parse({
-          id,
-          description: `${id} of the test`,
-          tools: ['current_time'],
-          ...(id === 'boss' && { subAgents: team }),
-          ...given.get(id),
-        }),
-      ),
+    const definitions = [...new Set(ids)].map((id) =>
+      agentDefinition.parse({
+        id,
+        description: `${id} of the test`,
+        tools: ['current_time'],
+        ...(id === 'boss' && { subAgents: team }),
+        ...given.get(id),
+      }),
     );
+    await harness.agents.publishFiles(definitions);
     await harness.mailbox.openSession({
       id: harness.sessionId,
       space: 'default',
       leadAgentId: 'boss',
-      roster: team.map((as) => ({ as, agent: as })),
+      roster: definitions.find(({ id }) => id === 'boss')?.subAgents ?? [],
       metadata: {},
       fingerprint: 'test',
       settings: { windowMs: 0, ...options.session },
@@ -113,6 +117,15 @@ export class TeamHarness {
     }
     const run = (this.process?.(job) ?? this.runAlone(job)).finally(() => this.runs.delete(run));
     this.runs.add(run);
+  }
+
+  /** Fires a deadline at its time, as the process that set it does. */
+  private alarm(entry: DueEntry, ms: number): void {
+    const timer = setTimeout(() => {
+      this.alarms.delete(timer);
+      void this.due.sweep(entry, { againMs: 1_000, unclaimedMs: 15_000 }).catch(() => undefined);
+    }, ms + 2);
+    this.alarms.add(timer);
   }
 
   /** What an activation needs; each call names another host. */
@@ -136,8 +149,10 @@ export class TeamHarness {
         modelCallMs: 5_000,
         toolMs: 2_000,
         leaseMs: 60_000,
+        depthCap: 1,
         ...this.options.settings,
       },
+      filters: new InputFilters(this.options.filters),
       host: `host-${this.host++}`,
       logger: SILENT,
     };
@@ -207,6 +222,7 @@ export class TeamHarness {
 
   async close(): Promise<void> {
     await this.mailbox.closeSession(this.sessionId);
+    for (const timer of this.alarms) clearTimeout(timer);
     for (const activation of this.activations) activation.call();
     await this.allLeft();
     this.redis.disconnect();

@@ -38,6 +38,8 @@ end
 local function hasWork(name)
   if session.status ~= 'open' then return false end
   local fields = agent(name)
+  -- All that is open of its last answer are calls of colleagues; other mail waits for them.
+  if fields.tail == 'handoff' then return false end
   if name == 'lead' then
     if not runIsOn() then return false end
     if fields.tail ~= 'idle' then return true end

@@ -1,6 +1,8 @@
 -- Puts one message into exactly one place: a mailbox, or the dead letters of an agent that is dead.
 local silence
 local engineReply
+local takeResult
+local takeQuestion
 
 -- Who may send what to whom (R1); a sub-agent is 'sub'. What the engine makes is not asked.
 local SENDABLE = {
@@ -169,7 +171,8 @@ local function hasRoom(name)
   return true
 end
 
--- m: id, from, to, type, body (JSON object text) and, where they apply, inReplyTo, status, engine, mute, and `accepted`,
+-- m: id, from, to, type, body (JSON object text) and, where they apply, inReplyTo, status, code, engine, mute, handoff and
+-- depth of a handoff's task, and `accepted`,
 -- called once nothing can refuse the message any more.
 -- Returns 'ok', or the code of a refusal and its detail; a refusal has written nothing, and neither has a known id (R3).
 local function deliver(m)
@@ -194,7 +197,7 @@ local function deliver(m)
   local seq = num(recipient.seq) + 1
   local json = splice({
     msgId = m.id, inReplyTo = m.inReplyTo, from = m.from, to = m.to, type = m.type,
-    seq = seq, ts = now, status = m.status, late = m.late,
+    seq = seq, ts = now, status = m.status, late = m.late, code = m.code, depth = m.depth,
   }, m.body)
   local head = { m.from, m.to, m.type, m.inReplyTo or '', m.root, session.run or '', seq }
   redis.call('HSET', key('ledger'), m.id, table.concat(head, '|') .. '\n' .. json)
@@ -202,15 +205,18 @@ local function deliver(m)
   event(SHOWN[m.type] or 'am', m.from, json)
 
   if m.opens then
-    openTasks()[m.id] = { to = m.to, run = session.run, at = now, no = count(), base = m.opens ~= '' and m.opens or nil }
+    openTasks()[m.id] = { to = m.to, from = m.from ~= 'lead' and m.from or nil, run = session.run, at = now, no = count(),
+      base = m.opens ~= '' and m.opens or nil, handoff = m.handoff }
     redis.call('HSET', key('tasks'), m.id, cjson.encode(tasks[m.id]))
   end
   if m.amends then
     tasks[m.amends].read = nil
     redis.call('HSET', key('tasks'), m.amends, cjson.encode(tasks[m.amends]))
   end
+  local handoff
   if m.closes then
     local task = openTasks()[m.closes]
+    handoff = task.handoff
     local by = m.engine and m.status ~= 'ok' and m.status ~= 'partial' and 'engine' or 'agent'
     redis.call('HSET', key('closed'), m.closes, by .. '|' .. (task.base or m.closes))
     redis.call('HDEL', key('tasks'), m.closes)
@@ -234,6 +240,11 @@ local function deliver(m)
   end
   if not m.engine and m.type ~= 'progress' and m.type ~= 'clarify' then setSession('quiet', 0) end
 
+  if m.type == 'clarify' then handoff = openTasks()[m.root] and tasks[m.root].handoff end
+  if handoff and (m.type == 'result' and takeResult or takeQuestion)(m, handoff) then
+    setAgent(m.to, 'seq', seq)
+    return 'ok'
+  end
   if recipient.st == 'dead' then
     if m.type ~= 'task' and m.type ~= 'revision' then
       setAgent(m.to, 'seq', seq)
@@ -266,10 +277,11 @@ local function contentOf(text)
   return cjson.encode({ content = text })
 end
 
-local function engineResult(id, status, body, mute)
+-- `code`: why no other attempt can help.
+local function engineResult(id, status, body, mute, code)
   local task = openTasks()[id]
-  deliver({ id = derivedId('result', id), from = task.to, to = 'lead', type = 'result', inReplyTo = id,
-    status = status, body = body, engine = true, mute = mute })
+  deliver({ id = derivedId('result', id), from = task.to, to = task.from or 'lead', type = 'result', inReplyTo = id,
+    status = status, body = body, engine = true, mute = mute, code = code })
 end
 
 -- Answers a question that is still open: an answer closes all earlier ones of the same agent.

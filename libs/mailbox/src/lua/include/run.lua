@@ -28,6 +28,15 @@ local function closeCalls(name, outcome)
     event('tr', name, cjson.encode({ toolCallId = call, outcome = outcome, error = true }))
   end
   setAgent(name, 'calls', '[]')
+  -- A colleague works for its caller alone.
+  local _, handed = callsOf(name)
+  for _, id in pairs(handed) do
+    local h = openHandoffs()[id]
+    if h and h.task then
+      engineResult(h.task, 'cancelled', contentOf('Cancelled with the call.'))
+      silence(h.to, 'cancelled')
+    end
+  end
 end
 
 -- Answers what peers asked an agent that will not do it (R10).
@@ -60,6 +69,7 @@ function silence(name, why)
   if fields.st == 'scheduled' then
     setAgent(name, 'st', 'unloaded')
     notDue(name, 'job')
+    retire(name)
   elseif fields.st == 'loaded' then
     if name ~= 'lead' then setAgent(name, 'leave', why) end
     wakes[name] = '!'
@@ -145,6 +155,7 @@ local function leave(name, reason)
   end
   setAgent(name, 'st', 'unloaded', 'leave', '')
   notDue(name, 'lease')
+  retire(name)
 end
 
 -- A strike is an activation that had work and committed nothing; five in a row make an agent dead.
@@ -155,7 +166,7 @@ local function strike(name)
   if num(fields.strikes) < num(session.strikes) then return false end
   local text = 'The agent ended ' .. fields.strikes .. ' times in a row without doing anything and is taken out of service.'
   closeCalls(name, 'The outcome of this call is unknown.')
-  for _, id in ipairs(tasksOf(name)) do engineResult(id, 'failed', contentOf(text)) end
+  for _, id in ipairs(tasksOf(name)) do engineResult(id, 'failed', contentOf(text), false, 'agent_dead') end
   closeQuestions(name, nil, true)
   answerPeers(name)
   local mail = redis.call('LRANGE', key('mailbox', name), 0, -1)

@@ -62,12 +62,18 @@ local function isEnding()
   return session.final ~= nil and session.final ~= ''
 end
 
+-- Instances that handoffs called into being, and that have not left for good.
+local function liveInstances()
+  return session.live and session.live ~= '' and cjson.decode(session.live) or {}
+end
+
 -- Every address of the session: the lead first.
 local memberNames
 local function members()
   if not memberNames then
     memberNames = { 'lead' }
     for _, member in ipairs(cjson.decode(session.roster or '[]')) do memberNames[#memberNames + 1] = member.as end
+    for _, name in ipairs(liveInstances()) do memberNames[#memberNames + 1] = name end
   end
   return memberNames
 end

@@ -1,0 +1,166 @@
+-- Delegation as a tool: the call of a colleague is an open tool call of its caller until the task that it sent has ended;
+-- the script that ends the task writes the call's result. A retry is one more task, sent by the script that saw the failure.
+local handoffs
+
+local function openHandoffs()
+  handoffs = handoffs or loadRecords('handoffs')
+  return handoffs
+end
+
+local function keepHandoff(id)
+  redis.call('HSET', key('handoffs'), id, cjson.encode(handoffs[id]))
+end
+
+local function dropHandoff(id)
+  handoffs[id] = nil
+  redis.call('HDEL', key('handoffs'), id)
+end
+
+-- What is open of an agent's last answer: ids of calls of its tools; handoff by id of the call.
+local function callsOf(name)
+  local fields = agent(name)
+  return cjson.decode(fields.calls or '[]'), cjson.decode(fields.handed or '{}')
+end
+
+local function setCalls(name, calls, handed)
+  setAgent(name, 'calls', #calls > 0 and cjson.encode(calls) or '[]', 'handed', cjson.encode(handed),
+    'tail', #calls > 0 and 'tools' or next(handed) and 'handoff' or 'model')
+end
+
+-- `again`: the call stays open, for a tool of the caller's own.
+local function endCall(h, again)
+  local calls, handed = callsOf(h.caller)
+  handed[h.callId] = nil
+  if again then calls[#calls + 1] = h.callId end
+  setCalls(h.caller, calls, handed)
+  wake(h.caller)
+end
+
+local function handoffEvent(code, h, id, more, body)
+  local data = { handoffId = id, callId = h.call, tool = h.tool, to = h.to, depth = h.depth, sessionMode = h.mode }
+  for field, value in pairs(more) do data[field] = value end
+  event(code, h.caller, splice(data, body or '{}'))
+end
+
+local function setLive(names)
+  setSession('live', #names > 0 and cjson.encode(names) or '')
+  memberNames = nil
+end
+
+-- An instance is a member from its first task until it has left with nothing to do.
+local function enlist(h)
+  redis.call('HSET', key('instances'), h.to, cjson.encode({
+    agent = h.agent, caller = h.caller, depth = h.depth, maxDepth = h.maxDepth, mode = h.mode,
+  }))
+  local names = liveInstances()
+  names[#names + 1] = h.to
+  setLive(names)
+end
+
+local function retire(name)
+  local rest, isLive = {}, false
+  for _, live in ipairs(liveInstances()) do
+    if live == name then isLive = true else rest[#rest + 1] = live end
+  end
+  if isLive and #tasksOf(name) == 0 then setLive(rest) end
+end
+
+local function startAttempt(id)
+  local h = handoffs[id]
+  h.attempt = h.attempt + 1
+  h.task = derivedId('attempt', id, h.attempt)
+  h.step0 = num(agent(h.to).step)
+  keepHandoff(id)
+  deliver({ id = h.task, from = h.caller, to = h.to, type = 'task', body = h.body, engine = true, handoff = id, depth = h.depth })
+  if h.timeoutMs > 0 then alarm(h.to, 'handoff', h.timeoutMs) end
+end
+
+-- The next call of an agent that takes one after the other; none when the last one was cancelled.
+local function startNext(name, isCancelled)
+  for _, id in ipairs(pick(openHandoffs(), function(h) return h.to == name and not h.task end)) do
+    local h = handoffs[id]
+    if not (isCancelled or isEnding()) then return startAttempt(id) end
+    dropHandoff(id)
+    handoffEvent('he', h, id, { status = 'failed', attempts = 0 }, contentOf('cancelled'))
+    remember(h.caller, cjson.encode({ kind = 'tool', callId = h.callId, content = 'cancelled', error = true }))
+    endCall(h)
+  end
+end
+
+-- request: id, callId, tool, to, agent, mode, depth, maxDepth, max (attempts), timeoutMs, fallback.
+local function openHandoff(caller, request, body)
+  if isEnding() then return 'run_ending' end
+  local id, h = request.id, request
+  h.id, h.caller, h.call, h.body, h.at, h.no, h.attempt, h.rounds = nil, caller, h.callId, body, now, count(), 0, 0
+  local isBusy = #pick(openHandoffs(), function(other) return other.to == h.to end) > 0
+  handoffs[id] = h
+  if not isMember(h.to) then enlist(h) end
+  handoffEvent('hs', h, id, { status = 'starting' })
+  setSession('quiet', 0)
+  if isBusy then keepHandoff(id) else startAttempt(id) end
+  return 'ok'
+end
+
+-- The terminal result of a handoff's task; false when no call waits for it, so that it is ordinary mail.
+function takeResult(m, id)
+  local h = openHandoffs()[id]
+  if not h then return false end
+  if h.timeoutMs > 0 then notDue(h.to, 'handoff') end
+  local isDone = m.status == 'ok' or m.status == 'partial'
+  if not isDone and m.status ~= 'cancelled' and not m.code and h.attempt < h.max and not isEnding() then
+    remember(h.caller, cjson.encode({ kind = 'attempt', callId = h.callId, attempt = h.attempt, ids = { m.id } }))
+    startAttempt(id)
+    return true
+  end
+  dropHandoff(id)
+  local outcome = isDone and 'completed' or m.code == 'handoff_denied' and 'denied'
+    or h.fallback and h.callId ~= '' and m.status ~= 'cancelled' and 'fallback' or 'failed'
+  handoffEvent('he', h, id, { status = outcome, attempts = h.attempt, durationMs = now - h.at }, m.body)
+  if h.callId ~= '' then
+    remember(h.caller, cjson.encode({ kind = 'handoff', callId = h.callId, outcome = outcome, tool = h.tool, to = h.to,
+      ids = { m.id }, attempts = h.attempt, steps = num(agent(h.to).step) - h.step0 }))
+    endCall(h, outcome == 'fallback')
+  end
+  startNext(h.to, m.status == 'cancelled' or m.code ~= nil)
+  if agent(h.to).st == 'unloaded' then retire(h.to) end
+  return h.callId ~= ''
+end
+
+-- A question to the caller is the interim result of its call; the answer opens another call for the same handoff.
+-- False when no call waits, so that the question is ordinary mail.
+function takeQuestion(m, id)
+  local h = openHandoffs()[id]
+  if not h or m.to ~= h.caller then return false end
+  h.rounds = h.rounds + 1
+  local isTaken = true
+  if h.rounds > num(session.rounds) then
+    engineReply(m.id, 'No further question is answered in this call. Proceed on a stated assumption.')
+  elseif h.callId ~= '' then
+    questions[m.id].read = true
+    redis.call('HSET', key('questions'), m.id, cjson.encode(questions[m.id]))
+    remember(h.caller, cjson.encode({ kind = 'handoff', callId = h.callId, outcome = 'asked', tool = h.tool, to = h.to,
+      ids = { m.id }, attempts = h.attempt, steps = num(agent(h.to).step) - h.step0 }))
+    endCall(h)
+    h.callId = ''
+  else
+    isTaken = false
+  end
+  keepHandoff(id)
+  return isTaken
+end
+
+-- Answers a question; if it is one of a handoff without an open call, this call waits for its result from now on.
+-- Returns the code of the delivery, who asked, and the handoff.
+local function answerQuestion(caller, request, body)
+  local question = ledger(request.question)
+  if not question or question.type ~= 'clarify' then return 'unknown_reference', request.question end
+  local asked = openQuestions()[request.question]
+  local task = asked and openTasks()[asked.root]
+  local code = deliver({ id = request.id, from = caller, to = question.from, type = 'clarify_resp',
+    inReplyTo = request.question, body = body })
+  local h = code == 'ok' and task and task.handoff and openHandoffs()[task.handoff]
+  if not h or h.caller ~= caller or h.callId ~= '' then return code, question.from end
+  h.callId = request.callId
+  keepHandoff(task.handoff)
+  return code, question.from, task.handoff
+end
