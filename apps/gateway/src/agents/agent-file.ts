@@ -19,7 +19,16 @@ export interface AgentFile {
 
 const DENIED_TOOLS = 'disallowedTools';
 const LINE_KEYS = ['id', 'name', 'model', 'wakeOn', 'collaboration', 'status'];
-const DATA_KEYS = ['tools', 'subAgents', 'handoff', 'maxSteps', 'maxCallsPerStep', 'contextWindow', 'modelSilenceMs', 'modelCallMs'];
+const DATA_KEYS = [
+  'tools',
+  'subAgents',
+  'handoff',
+  'maxSteps',
+  'maxCallsPerStep',
+  'contextWindow',
+  'modelSilenceMs',
+  'modelCallMs',
+];
 const FIELDS = [...LINE_KEYS, ...DATA_KEYS, 'description'];
 const KEYS = {
   line: LINE_KEYS,

@@ -87,9 +87,9 @@ local function look(name, request)
   local entries = redis.call('LRANGE', key('memory', name), request.known, -1)
   local ids = {}
   for _, entry in ipairs(entries) do
-    if string.find(entry, '"kind":"mail"', 1, true) then
+    if string.find(entry, '"kind":"mail"', 1, true) or string.find(entry, '"kind":"handoff"', 1, true) then
       local block = cjson.decode(entry)
-      if block.kind == 'mail' then
+      if block.kind == 'mail' or block.kind == 'handoff' then
         for _, id in ipairs(block.ids) do ids[#ids + 1] = id end
       end
     end
