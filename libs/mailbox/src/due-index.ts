@@ -1,16 +1,8 @@
 import type { Redis } from 'ioredis';
+import type { DueEntry, DueKind } from './due-entry';
 import { ALL_SLOTS, MailboxKeys } from './keys';
-import type { RedisMailboxOptions } from './redis-mailbox';
+import type { RedisMailboxOptions } from './mailbox-options';
 import { MailboxScripts } from './scripts';
-
-/** What a due member asks for: an activation that may be lost · a lease that ran out · a deadline of R15, of a handoff. */
-export type DueKind = 'job' | 'lease' | 'wait' | 'clarify' | 'handoff';
-
-export interface DueEntry {
-  sessionId: string;
-  agent: string;
-  kind: DueKind;
-}
 
 /** What the queue knows of an activation job. */
 export type JobState = 'waiting' | 'active' | 'missing';

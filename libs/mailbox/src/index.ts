@@ -1,6 +1,7 @@
 export { AgentDirectory, type ListedAgent } from './agent-directory';
 export { type ConnectionOptions, checkStore, connect, SCHEMA_VERSION, withoutSecrets } from './connection';
-export { type DueEntry, DueIndex, type DueKind, type JobState, type SweepTimes } from './due-index';
+export type { DueEntry, DueKind } from './due-entry';
+export { DueIndex, type JobState, type SweepTimes } from './due-index';
 export { EventFeed } from './event-feed';
 export type {
   Address,
@@ -19,7 +20,8 @@ export type {
   Tail,
 } from './lease';
 export type { ClaimTerms, LeaseState, Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
+export type { RedisMailboxOptions } from './mailbox-options';
 export { derivedMessageId, newMessageId, runIdOf } from './message-id';
 export { Notifications, type Wake } from './notifications';
-export { RedisMailbox, type RedisMailboxOptions } from './redis-mailbox';
+export { RedisMailbox } from './redis-mailbox';
 export { SessionReader } from './session-reader';

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, type ExitReason, LIMITS, type SendCode } from '@mailroom/contracts';
 import type { Redis } from 'ioredis';
-import type { DueEntry, DueKind } from './due-index';
+import type { DueKind } from './due-entry';
 import { parseInbox } from './inbox';
 import { MailboxKeys } from './keys';
 import type { Claim, CommitReceipt, Fence, HeldLease, Inbox, Instance, Lease, StepEvent, StepPart } from './lease';
 import type { ClaimTerms, LeaseState, Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
+import type { RedisMailboxOptions } from './mailbox-options';
 import { newMessageId, runIdOf } from './message-id';
 import { fenceError, refusal } from './refusals';
 import { MailboxScripts, type ScriptName } from './scripts';
@@ -34,14 +35,6 @@ interface Reply {
 /** Head (JSON), journal entries, messages: what `look.lua` replies. */
 type SeenInbox = [head: string, entries: string[], messages: string[]];
 type WithInbox = [reply: string, ...SeenInbox] | [reply: string];
-
-export interface RedisMailboxOptions {
-  prefix: string;
-  /** Told of every activation that a script scheduled. It may fail: the due index repairs a lost one. */
-  activate: (job: ActivationJob) => void;
-  /** Told of every deadline that the sweeper's tick is too coarse for. It may be lost: the due index has it. */
-  alarm?: (entry: DueEntry, ms: number) => void;
-}
 
 /** The mailbox on Redis: one Lua script per method. */
 export class RedisMailbox implements Mailbox {

@@ -1,30 +1,10 @@
-import type { ToolRegistry } from '@mailroom/capabilities';
 import type { AssistantEntry, ToolCall } from '@mailroom/contracts';
 import type { ModelAnswer } from '@mailroom/llm';
-import type { Inbox, StepEvent, StepPart } from '@mailroom/mailbox';
+import type { StepEvent, StepPart } from '@mailroom/mailbox';
+import type { Answered } from './answered';
 import { calledPart } from './called-part';
-import type { InputFilters } from './input-filters';
-import type { Memory } from './memory';
 import { blankReport, REPORT } from './report';
 import { cutResult } from './result-text';
-import type { Seat } from './team';
-
-/** A model's answer and all that decides what becomes of it. */
-export interface Answered {
-  seat: Seat;
-  sessionId: string;
-  inbox: Inbox;
-  memory: Memory;
-  last: boolean;
-  step: number;
-  answer: ModelAnswer;
-  /** Its tool calls; none at a last step, where a model that was offered no tools may call some all the same. */
-  calls: readonly ToolCall[];
-  /** Text events that were not written yet. */
-  told: readonly StepEvent[];
-  tools: ToolRegistry;
-  filters: InputFilters;
-}
 
 const NUDGE =
   'Your last answer was empty. Write a summary of what you found as plain text; it is what the reader gets. Call no tools.';

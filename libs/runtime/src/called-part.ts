@@ -1,6 +1,6 @@
 import { type JournalEntry, LIMITS, type ToolCall } from '@mailroom/contracts';
 import type { OutgoingAnswer, OutgoingHandoff, OutgoingMessage, StepEvent, StepPart } from '@mailroom/mailbox';
-import type { Answered } from './answer-part';
+import type { Answered } from './answered';
 import { deniedPart } from './denied-part';
 import { decideHandoff } from './handoff-calls';
 import { ANSWER_QUESTION, handoffTools } from './handoff-tools';

@@ -1,5 +1,6 @@
 import type { SessionEvent } from '@mailroom/contracts';
 import { testRedis } from '@mailroom/tools';
+import { handoffTo, resultsIn as results } from './testing/handoff';
 import { askerOf, type ModelRequestBody } from './testing/model-server';
 import { story } from './testing/story';
 import { type HarnessOptions, TeamHarness } from './testing/team-harness';
@@ -17,7 +18,7 @@ const start = (answer: HarnessOptions['answer'], bob: Record<string, unknown> = 
       { id: 'bob', ...bob },
     ],
   });
-const call = (task = 'the task') => ({ name: 'subagent_bob', args: { task } });
+const call = (task = 'the task') => handoffTo('bob', task);
 const clock = { name: 'current_time', args: {} };
 const ask = (content: string) => ({ name: 'send_message', args: { to: 'lead', type: 'clarify', content } });
 const questionIn = (request: ModelRequestBody) =>
@@ -26,11 +27,6 @@ const answer = (text: string) => (request: ModelRequestBody) => ({
   calls: [{ name: 'answer_question', args: { question: questionIn(request), answer: text } }],
 });
 const requestsOf = (name: string) => harness.model.requests.filter((request) => askerOf(request) === name);
-const results = (request: ModelRequestBody | undefined) => {
-  const messages = request?.messages ?? [];
-  const last = messages.findLastIndex(({ role }) => role === 'assistant');
-  return messages.slice(last + 1).flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []));
-};
 const report = (at = 1) => JSON.parse(results(requestsOf('lead')[at])[0] ?? '{}');
 const lastText = (request: ModelRequestBody | undefined) => request?.messages.at(-1)?.content ?? '';
 

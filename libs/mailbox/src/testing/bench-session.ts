@@ -3,7 +3,8 @@ import type { ActivationJob, AgentMessage, EventCode, JournalEntry, RosterMember
 import { LEAD } from '@mailroom/contracts';
 import type { Redis } from 'ioredis';
 import { connect } from '../connection';
-import { DueIndex, type DueKind, type JobState } from '../due-index';
+import type { DueKind } from '../due-entry';
+import { DueIndex, type JobState } from '../due-index';
 import { MailboxKeys } from '../keys';
 import type { Letter, SendReceipt, SessionSettings } from '../mailbox';
 import { RedisMailbox } from '../redis-mailbox';
