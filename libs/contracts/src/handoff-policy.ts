@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What happens to a call that the policy denied, or whose sub-agent failed for good. */
-export const handoffFailureAction = z.enum(['fail', 'fallback_to_primary']);
+const handoffFailureAction = z.enum(['fail', 'fallback_to_primary']);
 export type HandoffFailureAction = z.infer<typeof handoffFailureAction>;
 
 /** A registered filter by name, or by name with its options: `redact-secrets`, `{truncate: {maxChars: 4000}}`. */
