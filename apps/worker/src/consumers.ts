@@ -15,8 +15,9 @@ function consumerClass(node: HostNode, { queue, options, process }: Consumer): T
       node.adopt(this.worker);
     }
 
-    async process(job: Job): Promise<void> {
-      await process(job);
+    // Not `async`: what waits here would be kept for each agent.
+    process(job: Job): Promise<void> {
+      return process(job);
     }
 
     @OnWorkerEvent('error')

@@ -1,6 +1,6 @@
 import type { ActivationJob, Logger } from '@mailroom/contracts';
 import type { Mailbox } from '@mailroom/mailbox';
-import { Activation, type RunDeps } from '@mailroom/runtime';
+import { Activation, IdleAgents, type RunDeps } from '@mailroom/runtime';
 
 export interface AgentHostOptions {
   /** Agents at a time. */
@@ -21,8 +21,8 @@ export interface HostLoad {
  * missed mail while it does so, makes room when jobs wait, and hands everything over on shutdown.
  */
 export class AgentHost {
-  private readonly activations = new Set<Activation>();
-  private readonly running = new Set<Promise<void>>();
+  private readonly activations = new Map<Activation, Promise<void>>();
+  private readonly idle: IdleAgents;
   private roomWanted: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
   private isStopping = false;
@@ -32,11 +32,12 @@ export class AgentHost {
     private readonly deps: RunDeps,
     private readonly options: AgentHostOptions,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.idle = new IdleAgents(deps.settings, () => this.evict());
+  }
 
   get load(): HostLoad {
-    const idle = [...this.activations].filter((activation) => activation.idleSince !== undefined).length;
-    return { hosted: this.activations.size, idle, capacity: this.options.capacity };
+    return { hosted: this.activations.size, idle: this.idle.size, capacity: this.options.capacity };
   }
 
   /** Starts the heartbeat. */
@@ -51,20 +52,18 @@ export class AgentHost {
     this.timer = setTimeout(beat, this.options.leaseMs / 3);
   }
 
-  /** The body of a BullMQ processor: resolves when the activation has ended, however it ended. Never throws. */
-  async process(job: ActivationJob): Promise<void> {
-    // No await between the last look and taking the place: two jobs would take the same one.
-    while (this.isFull && !this.isStopping) await this.room();
+  /**
+   * The body of a BullMQ processor: resolves when the activation has ended, however it ended. Never throws. Not `async`:
+   * what waits here would be kept for each agent.
+   */
+  process(job: ActivationJob): Promise<void> {
     // Left to the sweeper: the job ends unclaimed, and another process takes the activation.
-    if (this.isStopping) return;
-    const activation = new Activation(this.deps, job, () => this.evict());
-    this.activations.add(activation);
+    if (this.isStopping) return Promise.resolve();
+    if (this.isFull) return this.room().then(() => this.process(job));
+    const activation = new Activation(this.deps, job, this.idle, this.onLeft);
     const run = activation.run();
-    this.running.add(run);
-    await run;
-    this.running.delete(run);
-    this.activations.delete(activation);
-    this.roomWanted.shift()?.();
+    this.activations.set(activation, run);
+    return run;
   }
 
   /** Idle agents leave at once, working ones after their step; resolves when all are gone. */
@@ -72,9 +71,14 @@ export class AgentHost {
     this.isStopping = true;
     clearTimeout(this.timer);
     for (const wanted of this.roomWanted.splice(0)) wanted();
-    for (const activation of this.activations) activation.stop('released');
-    await Promise.all(this.running);
+    for (const activation of this.activations.keys()) activation.stop('released');
+    await Promise.all(this.activations.values());
   }
+
+  private readonly onLeft = (activation: Activation): void => {
+    this.activations.delete(activation);
+    this.roomWanted.shift()?.();
+  };
 
   private get isFull(): boolean {
     return this.activations.size >= this.options.capacity;
@@ -89,21 +93,13 @@ export class AgentHost {
 
   /** Lets idle agents go, as many as there are jobs that wait for room. */
   private evict(): void {
-    const leaving = [...this.activations].filter((activation) => activation.isLeaving).length;
-    for (let n = leaving; n < this.roomWanted.length; n++) this.longestIdle()?.stop('evicted');
-  }
-
-  private longestIdle(): Activation | undefined {
-    let longest: Activation | undefined;
-    for (const activation of this.activations) {
-      if (activation.idleSince === undefined || activation.isLeaving) continue;
-      if (!longest || activation.idleSince < (longest.idleSince ?? 0)) longest = activation;
-    }
-    return longest;
+    if (this.roomWanted.length === 0) return;
+    const leaving = [...this.activations.keys()].filter((activation) => activation.isLeaving).length;
+    for (let n = leaving; n < this.roomWanted.length; n++) this.idle.longest?.stop('evicted');
   }
 
   private async renewLeases(): Promise<void> {
-    const held = [...this.activations].flatMap((activation) =>
+    const held = [...this.activations.keys()].flatMap((activation) =>
       activation.lease ? [[activation, activation.lease] as const] : [],
     );
     if (held.length === 0) return;

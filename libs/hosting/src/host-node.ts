@@ -30,7 +30,14 @@ import { Probe } from './probe';
 import { queueOptions, queuePrefix, workerOptions, workerSizes } from './queue-options';
 import type { NodeSettings } from './settings';
 import { Sweeper } from './sweeper';
-import { MAILBOX_ACTIONS, MODEL_ACTIONS, QUEUE_ACTIONS, SWEEP_ACTIONS, toolActions } from './watched-actions';
+import {
+  HOST_ACTIONS,
+  MAILBOX_ACTIONS,
+  MODEL_ACTIONS,
+  QUEUE_ACTIONS,
+  SWEEP_ACTIONS,
+  toolActions,
+} from './watched-actions';
 
 /** How long agents may take to leave on shutdown before they are left to the sweeper. */
 const HAND_OVER_MS = 8_000;
@@ -165,14 +172,12 @@ export class HostNode {
     const times = { everyMs: settings.sweepMs, unclaimedMs: leaseMs };
     const index = this.probe.watch(new DueIndex(loops, { prefix, activate, alarm }), SWEEP_ACTIONS);
     this.sweeper = new Sweeper(index, activations, times, logger);
+    const agents = this.probe.watch(this.host, HOST_ACTIONS);
     this.consumers = [
       ...workerSizes(capacity).map((size) => ({
         queue: seat,
         options: workerOptions(prefix, size, leaseMs),
-        process: async (job: Job) => {
-          await this.host.process(activationJob.parse(job.data));
-          this.probe.pass('after', 'job');
-        },
+        process: (job: Job) => agents.process(activationJob.parse(job.data)),
       })),
       { queue: SWEEPER_QUEUE, options: workerOptions(prefix, 1, leaseMs), process: () => this.sweeper.tick() },
     ];

@@ -2,6 +2,7 @@ import type { Tool } from '@mailroom/capabilities';
 import type { ModelClient } from '@mailroom/llm';
 import type { DueIndex, Lease, Mailbox, StepPart } from '@mailroom/mailbox';
 import type { Queue } from 'bullmq';
+import type { AgentHost } from './agent-host';
 import type { Actions } from './probe';
 
 const leaseFacts = ({ sessionId, agent, epoch, token }: Lease) => ({ sessionId, agent, epoch, token });
@@ -54,6 +55,10 @@ export const MODEL_ACTIONS: Actions<ModelClient> = { complete: () => ({ op: 'mod
 
 export const QUEUE_ACTIONS: Actions<Pick<Queue, 'add'>> = {
   add: (_name, data) => ({ op: 'enqueue', facts: data as Record<string, unknown> }),
+};
+
+export const HOST_ACTIONS: Actions<AgentHost> = {
+  process: ({ sessionId, agent, epoch }) => ({ op: 'job', facts: { sessionId, agent, epoch } }),
 };
 
 export const SWEEP_ACTIONS: Actions<DueIndex> = { sweep: (entry) => ({ op: 'sweep', facts: { ...entry } }) };

@@ -25,7 +25,16 @@ export function parseInbox(lease: Lease, head: object, entries: readonly string[
   const reply = head as DrainReply;
   const parsed = messages.map(parseMessage);
   return {
-    fence: { ...lease, sessionCancel: reply.sessionCancel, agentCancel: reply.agentCancel, n: reply.n },
+    // Not `...lease`: V8 gives each such copy a hidden class of its own, larger than the fence itself.
+    fence: {
+      sessionId: lease.sessionId,
+      agent: lease.agent,
+      epoch: lease.epoch,
+      token: lease.token,
+      sessionCancel: reply.sessionCancel,
+      agentCancel: reply.agentCancel,
+      n: reply.n,
+    },
     tail: reply.tail,
     work: reply.work,
     step: reply.step,

@@ -12,6 +12,7 @@ export type {
   Inbox,
   Instance,
   Lease,
+  Membership,
   OutgoingAnswer,
   OutgoingHandoff,
   OutgoingMessage,
@@ -22,6 +23,6 @@ export type {
 export type { ClaimTerms, LeaseState, Letter, Mailbox, NewSession, SendReceipt, SessionSettings } from './mailbox';
 export type { RedisMailboxOptions } from './mailbox-options';
 export { derivedMessageId, newMessageId, runIdOf } from './message-id';
-export { Notifications, type Wake } from './notifications';
+export { Notifications, type Sleeper, type Wake } from './notifications';
 export { RedisMailbox } from './redis-mailbox';
 export { SessionReader } from './session-reader';

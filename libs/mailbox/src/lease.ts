@@ -46,9 +46,8 @@ export interface Instance {
   mode: 'new' | 'reuse';
 }
 
-/** What the session is, told to whoever claims one of its agents. */
-export interface Claim {
-  lease: Lease;
+/** Who is in a session, as one of them sees it. */
+export interface Membership {
   space: string;
   leadAgentId: string;
   roster: RosterMember[];
@@ -56,6 +55,11 @@ export interface Claim {
   budgeted: boolean;
   /** Of an agent that a handoff called into being. */
   instance?: Instance;
+}
+
+/** What the session is, told to whoever claims one of its agents. */
+export interface Claim extends Membership {
+  lease: Lease;
   /** The first look into the mailbox, if it was asked for. */
   inbox?: Inbox;
 }

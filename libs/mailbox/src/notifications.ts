@@ -1,10 +1,17 @@
 import type { Redis } from 'ioredis';
 import { MailboxKeys } from './keys';
+import type { Address } from './lease';
 
 /** `mail`: look into the mailbox. `cancel`: drop what you do and look. `again`: the subscription was renewed, look. */
 export type Wake = 'mail' | 'cancel' | 'again';
 
-type Listener = (payload: string) => void;
+/** An agent that listens for its wake-ups. */
+export interface Sleeper extends Address {
+  onWake(wake: Wake): void;
+}
+
+/** An agent is kept as what it is: a function for each would be a tenth of what an idle agent takes. */
+type Listener = ((payload: string) => void) | Sleeper;
 
 /**
  * The one subscriber connection of a process. Pub/sub is at most once: whoever listens looks into Redis again after
@@ -20,58 +27,70 @@ export class Notifications {
   ) {
     this.keys = new MailboxKeys(prefix);
     subscriber.on('smessage', (channel: string, payload: string) => {
-      for (const listener of this.channels.get(channel)?.listeners ?? []) listener(payload);
+      for (const listener of this.channels.get(channel)?.listeners ?? []) tell(listener, payload);
     });
     // What was published while the connection was away is gone, so listeners look only after the new subscription stands.
     subscriber.on('ready', () => {
       for (const [channel, { listeners }] of this.channels)
         subscriber.ssubscribe(channel).then(
           () => {
-            for (const listener of listeners) listener('');
+            for (const listener of listeners) tell(listener, '');
           },
           () => undefined,
         );
     });
   }
 
-  /** Resolves when wake-ups of `agent` can no longer be missed. The returned function ends it. */
-  onWake(sessionId: string, agent: string, listener: (wake: Wake) => void): Promise<() => void> {
-    return this.listen(this.keys.notifyChannel(sessionId), (payload) => {
-      if (payload === '') listener('again');
-      else if (payload.slice(1) === agent) listener(payload[0] === '!' ? 'cancel' : 'mail');
-    });
+  /** Resolves when wake-ups of the agent can no longer be missed. */
+  listen(sleeper: Sleeper): Promise<void> {
+    return this.subscribe(this.keys.notifyChannel(sleeper.sessionId), sleeper);
   }
 
-  /** Resolves when growth of the session's event stream can no longer be missed. */
+  /** Ends `listen`, also one that has failed. */
+  ignore(sleeper: Sleeper): void {
+    this.unsubscribe(this.keys.notifyChannel(sleeper.sessionId), sleeper);
+  }
+
+  /** Resolves when growth of the session's event stream can no longer be missed. The returned function ends it. */
   onEvents(sessionId: string, listener: () => void): Promise<() => void> {
-    return this.listen(this.keys.eventsChannel(sessionId), listener);
+    return this.follow(this.keys.eventsChannel(sessionId), listener);
   }
 
   /** Resolves when the end of a run can no longer be missed; the listener also hears of renewed subscriptions. */
   onSettled(sessionId: string, listener: () => void): Promise<() => void> {
-    return this.listen(this.keys.runsChannel(sessionId), listener);
+    return this.follow(this.keys.runsChannel(sessionId), listener);
   }
 
-  private async listen(channel: string, listener: Listener): Promise<() => void> {
+  private async follow(channel: string, listener: Listener): Promise<() => void> {
+    await this.subscribe(channel, listener);
+    return () => this.unsubscribe(channel, listener);
+  }
+
+  private async subscribe(channel: string, listener: Listener): Promise<void> {
     let entry = this.channels.get(channel);
     if (!entry) {
       entry = { ready: this.subscriber.ssubscribe(channel), listeners: new Set() };
       this.channels.set(channel, entry);
     }
-    const { ready, listeners } = entry;
-    listeners.add(listener);
-    const stop = () => {
-      listeners.delete(listener);
-      if (listeners.size > 0 || this.channels.get(channel)?.listeners !== listeners) return;
-      this.channels.delete(channel);
-      this.subscriber.sunsubscribe(channel).catch(() => undefined);
-    };
+    entry.listeners.add(listener);
     try {
-      await ready;
+      await entry.ready;
     } catch (error) {
-      stop();
+      this.unsubscribe(channel, listener);
       throw error;
     }
-    return stop;
   }
+
+  private unsubscribe(channel: string, listener: Listener): void {
+    const listeners = this.channels.get(channel)?.listeners;
+    if (!listeners?.delete(listener) || listeners.size > 0) return;
+    this.channels.delete(channel);
+    this.subscriber.sunsubscribe(channel).catch(() => undefined);
+  }
+}
+
+function tell(listener: Listener, payload: string): void {
+  if (typeof listener === 'function') listener(payload);
+  else if (payload === '') listener.onWake('again');
+  else if (payload.slice(1) === listener.agent) listener.onWake(payload[0] === '!' ? 'cancel' : 'mail');
 }

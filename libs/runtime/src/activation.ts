@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, type EngineEntry, LIMITS, toAppError } from '@mailroom/contracts';
-import type { HeldLease, Inbox, Lease, StepPart, Wake } from '@mailroom/mailbox';
+import type { HeldLease, Inbox, Lease, Sleeper, StepPart, Wake } from '@mailroom/mailbox';
 import { Attention } from './attention';
 import { deniedPart } from './denied-part';
+import type { IdleAgent, IdleAgents } from './idle-agents';
 import { LedgerWriter } from './ledger-writer';
 import { Memory } from './memory';
 import { nextStep } from './next-step';
 import { failedReport } from './report';
 import type { RunDeps } from './run-deps';
+import { Shared } from './shared';
 import { type Seat, takeSeat } from './team';
 import { think } from './think';
 import { useTools } from './use-tools';
@@ -26,108 +28,154 @@ const ALLOWANCE_SPENT = 'No further steps are made in this run without an open t
 /** What comes after a step: gone · idle until called · a look into the mailbox · the look that was already made. */
 type AfterStep = 'left' | 'idle' | 'look' | Inbox;
 
+/** Of all agents of this process. */
+const SEATS = new Shared<Seat>();
+
 /** Why a step was aborted. */
 type Interrupt = 'cancelled' | 'stopping' | 'lost';
 
 /**
  * One load of an agent, from claim to exit: the one loop of leads and sub-agents. A step is drain → model call → tool
- * calls → commit (ARCHITECTURE.md); what comes next is always decided from the journal.
+ * calls → commit (ARCHITECTURE.md); what comes next is always decided from the journal. So the loop ends where the agent
+ * idles and begins again when it is called; between, nothing but this object is left of it.
  */
-export class Activation {
-  /** Since when the agent idles, in ms of a monotonic clock; undefined while it works. */
-  idleSince: number | undefined;
+export class Activation implements IdleAgent, Sleeper {
+  readonly sessionId: string;
+  readonly agent: string;
+  private readonly epoch: number;
   /** The lease, and the cancel number that the last look into the mailbox saw. */
   lease: HeldLease | undefined;
+  /** As it was when the agent was loaded. */
+  private seat: Seat | undefined;
   private readonly attention = new Attention();
-  private readonly memory = new Memory();
+  /** Undefined: forgotten, and the next look into the mailbox brings all back. */
+  private remembered: Memory | undefined;
   private readonly emitted = { count: 0 };
   private stopReason: 'released' | 'evicted' | undefined;
   private isLost = false;
-  /** A look that a claim or a commit made, until it is worked on. None while the agent idles: thousands do so in one process. */
+  /** True: the idle limit was reached, so it exits unless there is work. */
+  private isExpired = false;
+  /** A look that a claim or a commit made, until it is worked on. */
   private seen: Inbox | undefined;
   /** True: a cancel came since the last look, so what that look saw is not to be worked on. */
   private isStale = false;
   private abort: ((why: Interrupt) => void) | undefined;
+  private end: (() => void) | undefined;
 
   constructor(
     private readonly deps: RunDeps,
-    private readonly job: ActivationJob,
-    /** Called whenever the agent begins to idle. */
-    private readonly onIdle: () => void = () => undefined,
-  ) {}
+    job: ActivationJob,
+    private readonly idle: IdleAgents,
+    /** Called when the agent is off this process. */
+    private readonly onLeft: (activation: Activation) => void,
+  ) {
+    this.sessionId = job.sessionId;
+    this.agent = job.agent;
+    this.epoch = job.epoch;
+  }
 
   get isLeaving(): boolean {
     return this.stopReason !== undefined || this.isLost;
   }
 
   /** Resolves when the agent is off this process, however that came. Never throws. */
-  async run(): Promise<void> {
-    let unsubscribe: (() => void) | undefined;
-    try {
-      // Before the claim: a wake-up between claim and subscription would be missed.
-      unsubscribe = await this.deps.notifications.onWake(this.job.sessionId, this.job.agent, (wake) =>
-        this.onWake(wake),
-      );
-      const seat = await this.claim();
-      if (seat) await this.live(seat);
-    } catch (error) {
-      await this.fail(error);
-    } finally {
-      unsubscribe?.();
-    }
+  run(): Promise<void> {
+    return new Promise((resolve) => {
+      this.end = resolve;
+      void this.live();
+    });
   }
 
   /** Leaves as soon as nothing is half done; the next host goes on. */
   stop(reason: 'released' | 'evicted'): void {
     this.stopReason ??= reason;
-    this.attention.call();
     if (this.abort) setTimeout(() => this.abort?.('stopping'), GRACE_MS).unref();
+    this.call();
   }
 
   /** The lease is lost: stops without writing. */
   abandon(): void {
     this.isLost = true;
     this.abort?.('lost');
-    this.attention.call();
+    this.call();
   }
 
   /** Calls the agent to its mailbox, in case a wake-up was lost. */
   call(): void {
     this.attention.call();
+    if (this.idle.delete(this)) void this.live();
   }
 
   /** What the agent does was cancelled: aborts it and looks. */
   cancel(): void {
     this.isStale = true;
     this.abort?.('cancelled');
-    this.attention.call();
+    this.call();
   }
 
-  private onWake(wake: Wake): void {
+  onWake(wake: Wake): void {
     if (wake === 'cancel') this.cancel();
     else this.call();
   }
 
-  /** Undefined: the job is stale. */
-  private async claim(): Promise<Seat | undefined> {
-    const { mailbox, agents, host, settings } = this.deps;
-    const token = randomBytes(8).toString('hex');
-    const claim = await mailbox.claim(this.job, { token, host, leaseMs: settings.leaseMs, look: true });
-    if (!claim) return undefined;
-    const { inbox, ...terms } = claim;
-    this.lease = { ...claim.lease, agentCancel: 0 };
-    this.seen = inbox;
-    return takeSeat(agents, terms, settings.depthCap);
+  forget(): void {
+    this.remembered = undefined;
   }
 
-  private async live(seat: Seat): Promise<void> {
-    const { lease } = seat.claim;
+  expire(): void {
+    this.isExpired = true;
+    void this.live();
+  }
+
+  /** Ends when the agent idles, or is off this process. */
+  private async live(): Promise<void> {
+    try {
+      if (!this.seat) await this.load();
+      if (this.seat && this.lease && (await this.work(this.seat, this.lease)) === 'idle') return;
+    } catch (error) {
+      await this.fail(error);
+    }
+    this.deps.notifications.ignore(this);
+    this.onLeft(this);
+    this.end?.();
+  }
+
+  /** Takes lease and seat; none when the job is stale. */
+  private async load(): Promise<void> {
+    const { mailbox, notifications, agents, host, settings } = this.deps;
+    const { sessionId, agent, epoch } = this;
+    // Before the claim: a wake-up between claim and subscription would be missed.
+    await notifications.listen(this);
+    const terms = { token: randomBytes(8).toString('hex'), host, leaseMs: settings.leaseMs, look: true };
+    const claim = await mailbox.claim({ sessionId, agent, epoch }, terms);
+    if (!claim) return;
+    this.lease = { ...claim.lease, agentCancel: 0 };
+    this.seen = claim.inbox;
+    this.seat = SEATS.one(await takeSeat(agents, agent, claim, settings.depthCap));
+  }
+
+  private async work(seat: Seat, lease: Lease): Promise<'idle' | 'left'> {
+    const { mailbox } = this.deps;
     while (!this.isLost) {
-      if (this.stopReason) return this.deps.mailbox.release(lease, this.stopReason);
+      if (this.stopReason) {
+        await mailbox.release(lease, this.stopReason);
+        return 'left';
+      }
+      if (this.isExpired) {
+        this.isExpired = false;
+        if (await mailbox.exit(lease, 'idle_timeout')) return 'left';
+        continue;
+      }
       const after = await this.advance(seat, await this.nextInbox(lease));
       this.seen = typeof after === 'object' ? after : undefined;
-      if (after === 'left' || (after === 'idle' && (await this.idle(lease)))) return;
+      if (after === 'left') return 'left';
+      // Whatever came since the last look has called for attention.
+      if (after === 'idle' && !this.attention.isCalled) {
+        this.idle.add(this);
+        return 'idle';
+      }
     }
+    return 'left';
   }
 
   private nextInbox(lease: Lease): Inbox | Promise<Inbox> {
@@ -145,7 +193,7 @@ export class Activation {
     } catch (error) {
       // Redis came back without its latest writes: what is remembered did not happen.
       if (toAppError(error).code !== 'out_of_step') throw error;
-      this.memory.forget();
+      this.forget();
       return this.deps.mailbox.readInbox(lease, 0);
     }
   }
@@ -167,9 +215,7 @@ export class Activation {
       case 'leave':
         return (await this.deps.mailbox.exit(inbox.fence, next.reason)) ? 'left' : 'look';
       case 'announce-limit':
-        return this.note(inbox, {
-          entries: [seat.reports ? failedReport('its step limit is reached') : LIMIT_REACHED],
-        });
+        return this.note(inbox, { entries: [reports ? failedReport('its step limit is reached') : LIMIT_REACHED] });
       case 'deny':
         return this.note(inbox, deniedPart(seat, this.memory.messages.get(next.messageId)?.content ?? DENIED));
       case 'conclude':
@@ -181,7 +227,7 @@ export class Activation {
         });
       case 'think':
       case 'use-tools':
-        return this.work(seat, inbox, next);
+        return this.step(seat, inbox, next);
     }
   }
 
@@ -193,7 +239,7 @@ export class Activation {
   }
 
   /** A model call and the tools that it asks for; or the tools of a step whose host is gone. */
-  private async work(
+  private async step(
     seat: Seat,
     inbox: Inbox,
     next: { kind: 'use-tools' } | { kind: 'think'; last: boolean },
@@ -201,8 +247,8 @@ export class Activation {
     const writer = this.writerFor(inbox);
     const controller = new AbortController();
     this.abort = (why) => controller.abort(new Interruption(why));
-    const common = { sessionId: this.job.sessionId, writer, signal: controller.signal };
-    const { agent } = this.job;
+    const { sessionId, agent } = this;
+    const common = { sessionId, writer, signal: controller.signal };
     try {
       if (next.kind === 'use-tools') {
         const calls = this.memory.callsOf(inbox.openCalls);
@@ -222,39 +268,26 @@ export class Activation {
       // The state has moved on under this step; the next drain tells how.
       if (!(error instanceof Interruption) && toAppError(error).retry !== 'now') throw error;
       controller.abort(error);
-      this.memory.forget();
+      this.forget();
       return 'look';
     } finally {
       this.abort = undefined;
     }
-    // Nothing to look for: whatever came since the last look has called for attention.
     return 'idle';
+  }
+
+  private get memory(): Memory {
+    this.remembered ??= new Memory();
+    return this.remembered;
   }
 
   private writerFor(inbox: Inbox): LedgerWriter {
     return new LedgerWriter(this.deps.mailbox, inbox.fence, this.memory.length, this.emitted);
   }
 
-  /** True when the agent has left. */
-  private async idle(lease: Lease): Promise<boolean> {
-    this.idleSince = performance.now();
-    this.onIdle();
-    try {
-      const { idleMs, transcriptMs } = this.deps.settings;
-      const keepMs = Math.min(idleMs, transcriptMs);
-      if (await this.attention.within(keepMs)) return false;
-      // Thousands of agents idle in one process, and what they remember is in Redis.
-      this.memory.forget();
-      if (await this.attention.within(idleMs - keepMs)) return false;
-    } finally {
-      this.idleSince = undefined;
-    }
-    return this.deps.mailbox.exit(lease, 'idle_timeout');
-  }
-
   private async fail(error: unknown): Promise<void> {
     const known = toAppError(error);
-    const { sessionId, agent, epoch } = this.job;
+    const { sessionId, agent, epoch } = this;
     if (known.code === 'lease_lost' || known.code === 'session_closed') return;
     this.deps.logger.error({ sessionId, agent, epoch, code: known.code, err: error }, 'activation failed');
     if (!this.lease) return;

@@ -1,3 +1,4 @@
 export { Activation } from './activation';
+export { IdleAgents } from './idle-agents';
 export { type InputFilter, InputFilters } from './input-filters';
 export type { RunDeps, RunSettings } from './run-deps';

@@ -25,12 +25,6 @@ export class Memory {
     for (const [id, message] of inbox.messages) this.messages.set(id, message);
   }
 
-  /** Lets the transcript go; the next drain brings it back. */
-  forget(): void {
-    this.entries.length = 0;
-    this.messages.clear();
-  }
-
   /** Steps that began while the task was open, over all activations (R12). */
   stepsOf(taskId: string): number {
     return this.count((entry) => entry.openTasks.includes(taskId));

@@ -22,7 +22,7 @@ export interface RunSettings {
 /** What the loop needs of the outside world, one of each per process. */
 export interface RunDeps {
   mailbox: Mailbox;
-  notifications: Pick<Notifications, 'onWake'>;
+  notifications: Pick<Notifications, 'listen' | 'ignore'>;
   agents: Pick<AgentDirectory, 'find'>;
   model: ModelClient;
   tools: ToolRegistry;

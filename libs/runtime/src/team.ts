@@ -1,6 +1,6 @@
 import type { AgentDefinition, MessageType, Role } from '@mailroom/contracts';
 import { LEAD, roleOf, sendableTypes } from '@mailroom/contracts';
-import type { AgentDirectory, Claim } from '@mailroom/mailbox';
+import type { AgentDirectory, Membership } from '@mailroom/mailbox';
 import { type Callee, calleesOf } from './callees';
 
 /** One member as its colleagues know it. */
@@ -17,11 +17,14 @@ export interface Team {
   members: readonly TeamMember[];
 }
 
-/** An agent's own definition and its team. Two layers: the team is the session's, whatever the definition says (R20). */
+/**
+ * An agent's own definition and its team. Two layers: the team is the session's, whatever the definition says (R20).
+ * Nothing in it is of one session alone, so that agents of like teams can share it.
+ */
 export interface Seat {
   address: string;
   role: Role;
-  claim: Claim;
+  membership: Membership;
   /** Undefined: missing or not ACTIVE. */
   definition: AgentDefinition | undefined;
   team: Team;
@@ -39,10 +42,14 @@ export interface Seat {
  * Reads the definitions of a session's members, in one round trip; in another one those of the team of an agent that was
  * called as a tool and may call others itself (R20). `depthCap`: layers below the lead that the platform allows.
  */
-export async function takeSeat(agents: Pick<AgentDirectory, 'find'>, claim: Claim, depthCap: number): Promise<Seat> {
-  const { instance, roster, space } = claim;
-  const address = claim.lease.agent;
-  const ids = [claim.leadAgentId, ...roster.map((member) => member.agent), ...(instance ? [instance.agent] : [])];
+export async function takeSeat(
+  agents: Pick<AgentDirectory, 'find'>,
+  address: string,
+  { space, leadAgentId, roster, budgeted, instance }: Membership,
+  depthCap: number,
+): Promise<Seat> {
+  const membership = { space, leadAgentId, roster, budgeted, ...(instance && { instance }) };
+  const ids = [leadAgentId, ...roster.map((member) => member.agent), ...(instance ? [instance.agent] : [])];
   const [lead, ...found] = await agents.find(space, ids);
   const at = instance ? roster.length : roster.findIndex((member) => member.as === address);
   const own = active(address === LEAD ? lead : found[at]);
@@ -55,7 +62,7 @@ export async function takeSeat(agents: Pick<AgentDirectory, 'find'>, claim: Clai
     description: found[i]?.description ?? '',
     available: active(found[i]) !== undefined,
   }));
-  const seat = { address, role, claim, definition: own, reports, caller: instance?.caller ?? LEAD, depthCap };
+  const seat = { address, role, membership, definition: own, reports, caller: instance?.caller ?? LEAD, depthCap };
   if (role === 'lead') {
     const calls = own !== undefined && collaboration !== 'message';
     return {
@@ -65,7 +72,7 @@ export async function takeSeat(agents: Pick<AgentDirectory, 'find'>, claim: Clai
     };
   }
   const level = instance ?? { depth: 1, maxDepth: lead?.handoff?.maxDepth ?? 1 };
-  const leads = own !== undefined && reports && own.subAgents.length > 0 && claim.budgeted && depthCap > level.depth;
+  const leads = own !== undefined && reports && own.subAgents.length > 0 && budgeted && depthCap > level.depth;
   return {
     ...seat,
     team: { members: reports ? [] : members },

@@ -48,7 +48,7 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
     const calls = last ? [] : answer.toolCalls;
     // A colleague may have been taken out of service since the agent was loaded (R1).
     const isSent = calls.some(({ name }) => name === SEND_MESSAGE || seat.callees.some(({ tool }) => tool === name));
-    const current = isSent ? await takeSeat(deps.agents, seat.claim, deps.settings.depthCap) : seat;
+    const current = isSent ? await takeSeat(deps.agents, seat.address, seat.membership, deps.settings.depthCap) : seat;
     const told = await stream.rest();
     const part = answerPart({
       seat: current,

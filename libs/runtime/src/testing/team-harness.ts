@@ -20,9 +20,11 @@ import {
   RedisMailbox,
   SessionReader,
   type SessionSettings,
+  type Sleeper,
 } from '@mailroom/mailbox';
 import type { z } from 'zod';
 import { Activation } from '../activation';
+import { IdleAgents } from '../idle-agents';
 import { type InputFilter, InputFilters } from '../input-filters';
 import type { RunDeps, RunSettings } from '../run-deps';
 import { type ModelRequestBody, ModelServer, type ScriptedAnswer } from './model-server';
@@ -60,6 +62,7 @@ export class TeamHarness {
   private readonly runs = new Set<Promise<void>>();
   private readonly alarms = new Set<NodeJS.Timeout>();
   private host = 1;
+  private readonly sleepers = new Set<Sleeper>();
   private isDeaf = false;
   private readonly redis;
   private readonly subscriber;
@@ -133,10 +136,12 @@ export class TeamHarness {
     return {
       mailbox: this.options.at ? this.watched(this.options.at) : this.mailbox,
       notifications: {
-        onWake: (sessionId, agent, listener) =>
-          this.notifications.onWake(sessionId, agent, (wake) => {
-            if (!this.isDeaf) listener(wake);
-          }),
+        listen: async (sleeper) => {
+          if (this.isDeaf) return;
+          this.sleepers.add(sleeper);
+          await this.notifications.listen(sleeper);
+        },
+        ignore: (sleeper) => this.notifications.ignore(sleeper),
       },
       agents: this.agents,
       model: new OpenAiModelClient({ baseUrl: this.model.url, apiKey: 'test', attempts: 1 }),
@@ -159,10 +164,11 @@ export class TeamHarness {
   }
 
   private async runAlone(job: ActivationJob): Promise<void> {
-    const activation = new Activation(this.runDeps(), job);
+    const deps = this.runDeps();
+    const left = (activation: Activation) => this.activations.delete(activation);
+    const activation = new Activation(deps, job, new IdleAgents(deps.settings), left);
     this.activations.add(activation);
     await activation.run();
-    this.activations.delete(activation);
   }
 
   /** The mailbox, with the hook around the calls that an activation makes on its way to idle. */
@@ -213,6 +219,7 @@ export class TeamHarness {
   /** From now on no wake-up reaches an activation. */
   deafen(): void {
     this.isDeaf = true;
+    for (const sleeper of this.sleepers) this.notifications.ignore(sleeper);
   }
 
   /** Resolves when no agent is loaded any more. */
