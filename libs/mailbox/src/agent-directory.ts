@@ -14,6 +14,8 @@ export interface ListedAgent {
 /** Agent definitions in Redis: those of files, and those of each space, which win. Ids are compared folded. */
 export class AgentDirectory {
   private readonly keys: MailboxKeys;
+  /** Spaces and ids of which the latest answer was the space's own: where all are, files are not asked at first. */
+  private readonly own = new Set<string>();
 
   constructor(
     private readonly redis: Redis,
@@ -40,21 +42,18 @@ export class AgentDirectory {
     return [...listed.keys()].sort().map((id) => listed.get(id) as ListedAgent);
   }
 
-  /** In the order of `ids`; undefined where none is defined. One round trip. */
+  /** In the order of `ids`, as they are now; undefined where none is defined. One round trip, seldom two. */
   async find(space: string, ids: readonly string[]): Promise<(AgentDefinition | undefined)[]> {
     if (ids.length === 0) return [];
-    const folded = ids.map(foldName);
-    const replies = await this.redis
-      .pipeline()
-      .hmget(this.keys.definitions(space), ...folded)
-      .hmget(this.keys.definitions(FILES), ...folded)
-      .exec();
-    const [own, files] = (replies ?? []).map(([error, found]) => {
-      if (error) throw error;
-      return found as (string | null)[];
-    });
-    return ids.map((_, i) => {
-      const json = own?.[i] ?? files?.[i];
+    const unique = [...new Set(ids.map(foldName))];
+    const read = (owner: string) => this.redis.hmget(this.keys.definitions(owner), ...unique);
+    const isOwn = unique.every((id) => this.own.has(`${space}:${id}`));
+    const [own, early] = await Promise.all([read(space), isOwn ? [] : read(FILES)]);
+    const files = isOwn && own.includes(null) ? await read(FILES) : early;
+    for (const [i, id] of unique.entries()) this.own[own[i] ? 'add' : 'delete'](`${space}:${id}`);
+    const found = new Map(unique.map((id, i) => [id, own[i] ?? files[i]]));
+    return ids.map((id) => {
+      const json = found.get(foldName(id));
       return json ? parse(json) : undefined;
     });
   }
