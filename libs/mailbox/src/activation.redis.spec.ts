@@ -32,6 +32,7 @@ describe('claim', () => {
     expect(await mailbox.claim(job, { token: 'a', host: 'host', leaseMs: 1_000 })).toEqual({
       lease: { ...job, token: 'a' },
       space: 'default',
+      budgeted: false,
       leadAgentId: 'boss',
       roster: [
         { as: 'alice', agent: 'alice' },

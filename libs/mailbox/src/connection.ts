@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { MailboxKeys } from './keys';
 
 /** The layout of keys and records that this code reads and writes. */
-export const SCHEMA_VERSION = '1';
+export const SCHEMA_VERSION = '2';
 
 export interface ConnectionOptions {
   /** `redis://…`; may hold a password, which no error text repeats. */

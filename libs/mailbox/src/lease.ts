@@ -185,6 +185,8 @@ export interface CommitReceipt {
   work: boolean;
   left?: ExitReason;
   settled: boolean;
+  /** True: the `known` entries and those of the part are one piece of the journal. The look begins after them. */
+  held?: boolean;
   /** The next look into the mailbox, if `known` asked for it and the agent has work other than open tool calls. */
   inbox?: Inbox;
 }

@@ -83,9 +83,10 @@ export interface Mailbox {
   claim(job: ActivationJob, terms: ClaimTerms): Promise<Claim | undefined>;
   /**
    * Moves mail into the journal and returns the journal from entry `known` on (R8). Throws `out_of_step` when there are
-   * fewer than `known`: Redis has lost writes that the caller has seen, so it has to read all again.
+   * fewer than `known`, or fewer commits than `commits`: Redis has lost writes that the caller has seen, so it has to
+   * read all again.
    */
-  readInbox(lease: Lease, known: number): Promise<Inbox>;
+  readInbox(lease: Lease, known: number, commits?: number): Promise<Inbox>;
   commit(fence: Fence, part: StepPart): Promise<CommitReceipt>;
   /** `number` counts the calls of one activation from 1. */
   emit(fence: Fence, number: number, events: readonly StepEvent[]): Promise<void>;

@@ -26,6 +26,9 @@ const SETTINGS: SessionSettings = {
   wakeOn: 'each',
 };
 
+/** The letters of `renew-leases.lua`. */
+const LEASE_STATES: Record<string, LeaseState> = { q: 'quiet', w: 'work', c: 'cancelled', l: 'lost' };
+
 interface Reply {
   code: string;
   activate?: [string, number][];
@@ -67,7 +70,7 @@ export class RedisMailbox implements Mailbox {
 
   async send(sessionId: string, letter: Letter): Promise<SendReceipt> {
     const msgId = letter.msgId ?? newMessageId();
-    const reply = await this.run<Reply & SendReceipt & { detail?: string[] }>('send', sessionId, [
+    const reply = await this.run<Reply & { seq: number; runId?: string; detail?: string[] }>('send', sessionId, [
       msgId,
       letter.from,
       letter.to,
@@ -78,7 +81,7 @@ export class RedisMailbox implements Mailbox {
       letter.onBusy ?? 'steer',
     ]);
     if (reply.code !== 'ok') throw refusal(reply.code as SendCode, reply.detail);
-    return { msgId: reply.msgId, seq: reply.seq, runId: reply.runId };
+    return { msgId, seq: reply.seq, runId: reply.runId ?? '' };
   }
 
   async claim(job: ActivationJob, { token, host, leaseMs, look }: ClaimTerms): Promise<Claim | undefined> {
@@ -101,8 +104,8 @@ export class RedisMailbox implements Mailbox {
     };
   }
 
-  async readInbox(lease: Lease, known: number): Promise<Inbox> {
-    const args = [...leaseArgs(lease), known, LIMITS.drainBytes, requestId()];
+  async readInbox(lease: Lease, known: number, commits = 0): Promise<Inbox> {
+    const args = [...leaseArgs(lease), known, LIMITS.drainBytes, requestId(), commits];
     const [head, entries, messages] = (await this.scripts.run(
       'drain',
       this.sessionKeys(lease.sessionId),
@@ -119,7 +122,9 @@ export class RedisMailbox implements Mailbox {
       ...rest,
       entries: entries.length,
       events: events.map((event) => event.code),
-      sends: sends.map(({ callId, msgId, to, type, inReplyTo }) => ({ callId, id: msgId, to, type, inReplyTo })),
+      ...(sends.length > 0 && {
+        sends: sends.map(({ callId, msgId, to, type, inReplyTo }) => ({ callId, id: msgId, to, type, inReplyTo })),
+      }),
       ...(handoffs?.length && { handoffs: handoffs.map(({ content, context, ...request }) => request) }),
       ...(answers?.length && {
         answers: answers.map(({ callId, msgId, question }) => ({ callId, id: msgId, question })),
@@ -140,10 +145,10 @@ export class RedisMailbox implements Mailbox {
       ...(final ? [JSON.stringify({ content: final.text })] : []),
       ...(settle ? [JSON.stringify({ text: settle.text })] : []),
     ])) as WithInbox;
-    const reply = this.parse<Reply & { work: boolean; left?: ExitReason; settled?: boolean }>(fence.sessionId, json);
+    const reply = this.parse<Reply & Omit<CommitReceipt, 'inbox'>>(fence.sessionId, json);
     if (reply.code !== 'ok') throw fenceError(reply.code, fence.agent);
-    const { work, left, settled = false } = reply;
-    return { work, settled, ...(left && { left }), ...this.inboxIn(fence, seen) };
+    const { work, left, settled = false, held } = reply;
+    return { work, settled, ...(held && { held }), ...(left && { left }), ...this.inboxIn(fence, seen) };
   }
 
   async emit(fence: Fence, number: number, events: readonly StepEvent[]): Promise<void> {
@@ -164,18 +169,23 @@ export class RedisMailbox implements Mailbox {
   }
 
   async renewLeases(leases: readonly HeldLease[], leaseMs: number): Promise<LeaseState[]> {
-    const bySlot = new Map<string, HeldLease[]>();
+    const slots = new Map<string, Map<string, HeldLease[]>>();
     for (const lease of leases) {
-      const slot = this.keys.slot(lease.sessionId);
-      bySlot.set(slot, [...(bySlot.get(slot) ?? []), lease]);
+      const slot = entry(slots, this.keys.slot(lease.sessionId), () => new Map<string, HeldLease[]>());
+      entry(slot, lease.sessionId, () => []).push(lease);
     }
     const states = new Map<HeldLease, LeaseState>();
     await Promise.all(
-      [...bySlot].map(async ([slot, group]) => {
-        const held = group.flatMap((lease) => [lease.sessionId, lease.agent, lease.token, lease.agentCancel]);
+      [...slots].map(async ([slot, sessions]) => {
+        const held = [...sessions].flatMap(([id, group]) => [
+          id,
+          group.length,
+          ...group.flatMap(({ agent, token, agentCancel }) => [agent, token, agentCancel]),
+        ]);
         const args = [this.keys.prefix, slot, leaseMs, ...held];
-        const replies = (await this.scripts.run('renew-leases', [this.keys.due(slot)], args)) as LeaseState[];
-        for (const [i, lease] of group.entries()) states.set(lease, replies[i] ?? 'lost');
+        const letters = (await this.scripts.run('renew-leases', [this.keys.due(slot)], args)) as string;
+        const renewed = [...sessions.values()].flat();
+        for (const [i, lease] of renewed.entries()) states.set(lease, LEASE_STATES[letters[i] ?? ''] ?? 'lost');
       }),
     );
     return leases.map((lease) => states.get(lease) ?? 'lost');
@@ -228,6 +238,12 @@ let requests = 0;
 function requestId(): string {
   requests += 1;
   return `${PROCESS}.${requests}`;
+}
+
+function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const found = map.get(key) ?? make();
+  map.set(key, found);
+  return found;
 }
 
 function leaseArgs(lease: Lease): (string | number)[] {

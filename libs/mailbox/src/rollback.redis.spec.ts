@@ -31,3 +31,10 @@ test('a commit by a host that has read what Redis has lost is out of step and wr
   await expect(lead.commit({ park: 'yes', known })).rejects.toMatchObject({ code: 'out_of_step' });
   expect(await session.dump()).toEqual(before);
 });
+
+test('a look of a host that knows of more commits than there are is out of step, however long the journal is', async () => {
+  const lead = await session.startRun();
+  await lead.park();
+  expect((await session.mailbox.readInbox(lead.lease, 0, 1)).entries).not.toEqual([]);
+  await expect(session.mailbox.readInbox(lead.lease, 0, 2)).rejects.toMatchObject({ code: 'out_of_step' });
+});

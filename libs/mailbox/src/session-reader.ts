@@ -16,6 +16,8 @@ import { isoTime, parseMessage, toQuestions, toTasks } from './records';
 
 type Fields = Record<string, string>;
 
+const SPENT = ['used', 'input', 'output'];
+
 /** Reads what a session is, for people and programs; never changes it. Undefined: there is no such session. */
 export class SessionReader {
   private readonly keys: MailboxKeys;
@@ -87,11 +89,21 @@ export class SessionReader {
   }
 
   async run(space: string, sessionId: string, runId: string): Promise<Run | undefined> {
-    const [session, fields] = await Promise.all([
-      this.session(space, sessionId),
+    const [[owner, current, ...spent], fields] = await Promise.all([
+      this.redis.hmget(
+        this.keys.of('session', sessionId),
+        'space',
+        'run',
+        ...SPENT,
+        ...SPENT.map((field) => `${field}0`),
+      ),
       this.redis.hgetall(this.keys.of('run', sessionId, runId)),
     ]);
-    if (!session || !fields.status) return undefined;
+    if (owner !== space || !fields.status) return undefined;
+    // A run that is on has spent what its session has spent since; once it has settled its own record tells.
+    if (current === runId && !fields.endedAt)
+      for (const [i, field] of SPENT.entries())
+        fields[field] = String(Number(spent[i] ?? 0) - Number(spent[i + SPENT.length] ?? 0));
     return {
       id: runId,
       status: fields.status as RunStatus,

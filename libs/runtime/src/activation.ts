@@ -6,13 +6,13 @@ import { deniedPart } from './denied-part';
 import type { IdleAgent, IdleAgents } from './idle-agents';
 import { LedgerWriter } from './ledger-writer';
 import { Memory } from './memory';
-import { nextStep } from './next-step';
+import { type NextStep, nextStep } from './next-step';
 import { failedReport } from './report';
 import type { RunDeps } from './run-deps';
 import { Shared } from './shared';
 import { type Seat, takeSeat } from './team';
 import { think } from './think';
-import { useTools } from './use-tools';
+import { type ToolUse, useTools } from './use-tools';
 
 /** A step that is under way when its host stops gets this long to end by itself. */
 const GRACE_MS = 3_000;
@@ -27,6 +27,8 @@ const ALLOWANCE_SPENT = 'No further steps are made in this run without an open t
 
 /** What comes after a step: gone · idle until called · a look into the mailbox · the look that was already made. */
 type AfterStep = 'left' | 'idle' | 'look' | Inbox;
+
+type WorkStep = Extract<NextStep, { kind: 'use-tools' | 'think' }>;
 
 /** Of all agents of this process. */
 const SEATS = new Shared<Seat>();
@@ -189,7 +191,7 @@ export class Activation implements IdleAgent, Sleeper {
     this.attention.reset();
     this.isStale = false;
     try {
-      return await this.deps.mailbox.readInbox(lease, this.memory.length);
+      return await this.deps.mailbox.readInbox(lease, this.memory.length, this.memory.commits);
     } catch (error) {
       // Redis came back without its latest writes: what is remembered did not happen.
       if (toAppError(error).code !== 'out_of_step') throw error;
@@ -235,35 +237,19 @@ export class Activation implements IdleAgent, Sleeper {
   private async note(inbox: Inbox, part: Partial<StepPart>): Promise<AfterStep> {
     const writer = this.writerFor(inbox);
     const receipt = await writer.commit({ entries: [], events: [], sends: [], park: 'no', ...part });
+    this.memory.add(writer.held, writer.commits);
     return receipt.left === undefined ? (receipt.inbox ?? 'look') : 'left';
   }
 
   /** A model call and the tools that it asks for; or the tools of a step whose host is gone. */
-  private async step(
-    seat: Seat,
-    inbox: Inbox,
-    next: { kind: 'use-tools' } | { kind: 'think'; last: boolean },
-  ): Promise<AfterStep> {
+  private async step(seat: Seat, inbox: Inbox, next: WorkStep): Promise<AfterStep> {
     const writer = this.writerFor(inbox);
     const controller = new AbortController();
     this.abort = (why) => controller.abort(new Interruption(why));
-    const { sessionId, agent } = this;
-    const common = { sessionId, writer, signal: controller.signal };
     try {
-      if (next.kind === 'use-tools') {
-        const calls = this.memory.callsOf(inbox.openCalls);
-        const isFresh = (callId: string) => (this.memory.isFallback(callId) ? 'fallback' : 'no');
-        return (await useTools(this.deps, { ...common, agent, step: inbox.step, calls, isFresh })) ?? 'look';
-      }
-      const thinking = await think(this.deps, { ...common, seat, inbox, memory: this.memory, last: next.last });
-      const { receipt, open } = thinking;
-      if (receipt.left !== undefined) return 'left';
-      if (open.length > 0)
-        return (
-          (await useTools(this.deps, { ...common, agent, step: inbox.step + 1, calls: open, isFresh: () => 'yes' })) ??
-          'look'
-        );
-      if (receipt.work) return receipt.inbox ?? 'look';
+      const after = await this.make(seat, inbox, next, { writer, signal: controller.signal });
+      this.memory.add(writer.held, writer.commits);
+      return after;
     } catch (error) {
       // The state has moved on under this step; the next drain tells how.
       if (!(error instanceof Interruption) && toAppError(error).retry !== 'now') throw error;
@@ -273,7 +259,28 @@ export class Activation implements IdleAgent, Sleeper {
     } finally {
       this.abort = undefined;
     }
-    return 'idle';
+  }
+
+  private async make(
+    seat: Seat,
+    inbox: Inbox,
+    next: WorkStep,
+    to: Pick<ToolUse, 'writer' | 'signal'>,
+  ): Promise<AfterStep> {
+    const { sessionId, agent } = this;
+    const use = { ...to, sessionId, agent };
+    if (next.kind === 'use-tools') {
+      const calls = this.memory.callsOf(inbox.openCalls);
+      const isFresh = (callId: string) => (this.memory.isFallback(callId) ? 'fallback' : 'no');
+      return (await useTools(this.deps, { ...use, step: inbox.step, calls, isFresh })) ?? 'look';
+    }
+    const thought = { ...to, seat, sessionId, inbox, memory: this.memory, last: next.last };
+    const { receipt, open } = await think(this.deps, thought);
+    if (receipt.left !== undefined) return 'left';
+    if (open.length > 0)
+      return (await useTools(this.deps, { ...use, step: inbox.step + 1, calls: open, isFresh: () => 'yes' })) ?? 'look';
+    // Nothing to look for: whatever came since the last look has called for attention.
+    return receipt.work ? (receipt.inbox ?? 'look') : 'idle';
   }
 
   private get memory(): Memory {

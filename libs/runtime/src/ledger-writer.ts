@@ -1,3 +1,4 @@
+import type { JournalEntry } from '@mailroom/contracts';
 import type { CommitReceipt, Fence, Mailbox, StepEvent, StepPart } from '@mailroom/mailbox';
 
 /**
@@ -5,9 +6,11 @@ import type { CommitReceipt, Fence, Mailbox, StepEvent, StepPart } from '@mailro
  * never race. Throws what the mailbox throws; after that the inbox has to be read again.
  */
 export class LedgerWriter {
+  /** Committed entries that follow in the journal right after what the host held at first. */
+  readonly held: JournalEntry[] = [];
   private chain: Promise<unknown> = Promise.resolve();
 
-  /** `known`: journal entries that the host holds. `emitted` counts the emits of the whole activation. */
+  /** `known`: journal entries that the host holds at first. `emitted` counts the emits of the whole activation. */
   constructor(
     private readonly mailbox: Mailbox,
     private fence: Fence,
@@ -15,11 +18,17 @@ export class LedgerWriter {
     private readonly emitted: { count: number },
   ) {}
 
+  /** Commits of the agent so far. */
+  get commits(): number {
+    return this.fence.n;
+  }
+
   /** The receipt holds the next look into the mailbox, unless there is nothing to do or tool calls are open. */
   commit(part: StepPart): Promise<CommitReceipt> {
     return this.inTurn(async () => {
-      const receipt = await this.mailbox.commit(this.fence, { ...part, known: this.known });
+      const receipt = await this.mailbox.commit(this.fence, { ...part, known: this.known + this.held.length });
       this.fence = { ...this.fence, n: this.fence.n + 1 };
+      if (receipt.held) this.held.push(...part.entries);
       return receipt;
     });
   }

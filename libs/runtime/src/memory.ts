@@ -14,6 +14,8 @@ import type { Inbox } from '@mailroom/mailbox';
 export class Memory {
   readonly entries: JournalEntry[] = [];
   readonly messages = new Map<string, AgentMessage>();
+  /** Commits of the agent that are known of. */
+  commits = 0;
 
   /** Entries that are known; the next drain asks for those after it. */
   get length(): number {
@@ -21,8 +23,14 @@ export class Memory {
   }
 
   take(inbox: Inbox): void {
-    for (const entry of inbox.entries) this.entries.push(entry);
+    this.add(inbox.entries, inbox.fence.n);
     for (const [id, message] of inbox.messages) this.messages.set(id, message);
+  }
+
+  /** Entries that follow those that are known, because this process committed them. */
+  add(entries: readonly JournalEntry[], commits: number): void {
+    for (const entry of entries) this.entries.push(entry);
+    this.commits = commits;
   }
 
   /** Steps that began while the task was open, over all activations (R12). */

@@ -64,4 +64,4 @@ test('a message at any of 1,000 offsets from busy over idle to unloaded is proce
     expect(detail?.usage.calls).toBe(offsets);
     if (session < sessions - 1) await harness.close();
   }
-});
+}, 60_000);

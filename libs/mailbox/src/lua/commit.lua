@@ -3,14 +3,15 @@
 -- The commit number makes a second execution return the first one's answer.
 -- KEYS[1] session hash  KEYS[2] due index
 -- ARGV[1] agent  ARGV[2] epoch  ARGV[3] token  ARGV[4] session cancel number  ARGV[5] agent cancel number
--- ARGV[6] commit number  ARGV[7] plan (JSON): {entries: n, events: [code…], sends: [{callId, id, to, type, inReplyTo?}],
+-- ARGV[6] commit number  ARGV[7] plan (JSON): {entries: n, events: [code…], sends?: [{callId, id, to, type, inReplyTo?}],
 --   open?: [callId…], closes?: callId,
 --   handoffs?: [{id, callId, tool, to, agent, mode, depth, maxDepth, max, timeoutMs, fallback}], answers?: [{callId, id, question}],
 --   park: 'no' | 'yes' | 'if_done' | 'keep', step?, usage?: {input, output},
 --   final?: {status, force, code?}, settle?: {status, reason, force}, spent?: true, conclude?: reason, leave?: reason, look?: {known, bytes, id}}
 -- ARGV[8…] bodies in that order: journal entries, event data, message bodies, those of handoffs and answers, the text of final {content} or settle {text}
--- Replies [{code: 'ok' | 'lost' | 'closed' | 'cancelled' | 'out_of_step', work, left?, settled?, activate?}], and, if
---   asked to look, when the agent has work other than open tool calls, at the first execution, what `drain` replies
+-- Replies [{code: 'ok' | 'lost' | 'closed' | 'cancelled' | 'out_of_step', work, left?, settled?, held?, activate?}], and, if
+--   asked to look, when the agent has work other than open tool calls, at the first execution, what `drain` replies.
+--   `held`: what the host holds and the entries of this part are one piece of the journal; the look begins after it.
 -- @include session
 -- @include outbox
 -- @include activation
@@ -24,9 +25,8 @@ local fenced = fence(name, ARGV[2], ARGV[3])
 if fenced ~= 'ok' then return { cjson.encode({ code = fenced }) } end
 if isCancelled(name, ARGV[4], ARGV[5]) then return { cjson.encode({ code = 'cancelled' }) } end
 local plan = cjson.decode(ARGV[7])
-if num(fields.n) ~= num(ARGV[6]) or (plan.look and isAhead(name, plan.look.known)) then
-  return { cjson.encode({ code = 'out_of_step' }) }
-end
+local more = plan.look and unseen(name, plan.look.known)
+if num(fields.n) ~= num(ARGV[6]) or (more and more < 0) then return { cjson.encode({ code = 'out_of_step' }) } end
 
 local at = 7
 local function body()
@@ -35,6 +35,7 @@ local function body()
 end
 
 for _ = 1, plan.entries do remember(name, body()) end
+if more == 0 then plan.look.own = plan.entries end
 for _, code in ipairs(plan.events) do event(code, name, body()) end
 setAgent(name, 'n', num(fields.n) + 1, 'did', 1, 'strikes', 0, 'step', plan.step or num(fields.step))
 setSession('progressAt', now)
@@ -42,12 +43,11 @@ if plan.usage then
   for field, amount in pairs({ used = 1, input = plan.usage.input, output = plan.usage.output }) do
     setSession(field, num(session[field]) + amount)
     setAgent(name, field, num(fields[field]) + amount)
-    if runIsOn() then redis.call('HINCRBY', key('run', session.run), field, amount) end
   end
 end
 
 local refused, asked, reported = false, false, false
-for _, send in ipairs(plan.sends) do
+for _, send in ipairs(plan.sends or {}) do
   local code, detail = deliver({ id = send.id, from = name, to = send.to, type = send.type, inReplyTo = send.inReplyTo,
     body = body() })
   remember(name, cjson.encode({ kind = 'sent', callId = send.callId, code = code, msgId = send.id, to = send.to,
@@ -147,7 +147,7 @@ if name ~= 'lead' and not hasWork(name) and #tasksOf(name) == 0
   leave(name, left)
 end
 checkQuiescence()
-local reply = { code = 'ok', work = hasWork(name), left = left, settled = settled }
+local reply = { code = 'ok', work = hasWork(name), left = left, settled = settled, held = more == 0 or nil }
 local head, entries, messages
 if plan.look and reply.work and fields.tail ~= 'tools' then head, entries, messages = look(name, plan.look) end
 local encoded = answer(reply, function(kept) setAgent(name, 'ans', kept) end)

@@ -8,7 +8,7 @@
 if session.status then return cjson.encode({ code = 'ok', fingerprint = session.fingerprint }) end
 for field, value in pairs(cjson.decode(ARGV[6])) do setSession(field, value) end
 for field, value in pairs({ status = 'open', space = ARGV[1], leadAgent = ARGV[2], roster = ARGV[3], metadata = ARGV[4],
-  fingerprint = ARGV[5], createdAt = now, cancel = 0, run = '', runStatus = '', final = '' }) do
+  fingerprint = ARGV[5], createdAt = now, cancel = 0, asked = 0, run = '', runStatus = '', final = '' }) do
   setSession(field, value)
 end
 writeChanges()

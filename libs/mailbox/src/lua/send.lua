@@ -3,7 +3,7 @@
 -- KEYS[1] session hash  KEYS[2] due index
 -- ARGV[1] msgId  ARGV[2] from  ARGV[3] to  ARGV[4] type  ARGV[5] inReplyTo or ''  ARGV[6] body (JSON object text)
 -- ARGV[7] id of the run that a user's message may start, or ''  ARGV[8] onBusy: 'steer' | 'reject'
--- Replies {code, msgId, seq, runId, detail?, activate?: [[agent, epoch]]}
+-- Replies {code, seq?, runId?, detail?, activate?: [[agent, epoch]]}
 -- @include session
 -- @include outbox
 -- @include activation
@@ -17,7 +17,7 @@ if known then
   -- An activation that was never claimed is named again: its enqueue may be what got lost.
   local recipient = agent(known.to)
   if recipient.st == 'scheduled' then activations[1] = { known.to, num(recipient.epoch) } end
-  return answer({ code = 'ok', msgId = known.id, seq = known.seq, runId = known.run })
+  return answer({ code = 'ok', seq = known.seq, runId = known.run })
 end
 if session.status ~= 'open' then return cjson.encode({ code = 'session_closed' }) end
 
@@ -31,12 +31,13 @@ local function takeInput()
     setSession('run', ARGV[7])
     setSession('runStatus', 'queued')
     redis.call('HSET', key('run', ARGV[7]), 'status', 'queued', 'startedAt', now, 'msgId', ARGV[1])
+    for _, field in ipairs({ 'used', 'input', 'output' }) do setSession(field .. '0', num(session[field])) end
     redis.call('RPUSH', key('runs'), ARGV[7])
     event('rs', 'lead', '{"status":"queued"}')
   end
   setSession('progressAt', now)
 end
 local code, detail = deliver({ id = ARGV[1], from = ARGV[2], to = ARGV[3], type = ARGV[4], inReplyTo = ARGV[5],
-  body = ARGV[6], accepted = fromUser and takeInput or nil })
+  body = ARGV[6], isNew = true, accepted = fromUser and takeInput or nil })
 if code ~= 'ok' then return answer({ code = code, detail = detail }) end
-return answer({ code = code, msgId = ARGV[1], seq = num(agent(ARGV[3]).seq), runId = session.run })
+return answer({ code = code, seq = num(agent(ARGV[3]).seq), runId = runIsOn() and session.run or nil })

@@ -13,8 +13,9 @@ local function openTasks()
   return tasks
 end
 
+-- Most sessions never ask anything: `asked` is 0 until one does.
 local function openQuestions()
-  questions = questions or loadRecords('questions')
+  questions = questions or (session.asked == '0' and {} or loadRecords('questions'))
   return questions
 end
 

@@ -4,18 +4,13 @@ local engineReply
 local takeResult
 local takeQuestion
 
--- Who may send what to whom (R1); a sub-agent is 'sub'. What the engine makes is not asked.
-local SENDABLE = {
-  ['user>lead'] = { task = true },
-  ['lead>sub'] = { task = true, revision = true, clarify_resp = true, shutdown = true },
-  ['sub>lead'] = { clarify = true, progress = true, result = true },
-  ['sub>sub'] = { clarify = true, clarify_resp = true, progress = true },
-}
-local SEAT = { user = 'user', lead = 'lead' }
-
+-- Who may send what to whom, another member of the session (R1). What the engine makes is not asked.
 local function isSendable(m)
-  local types = SENDABLE[(SEAT[m.from] or 'sub') .. '>' .. (SEAT[m.to] or 'sub')]
-  return types ~= nil and types[m.type] == true
+  local type = m.type
+  if m.from == 'user' then return m.to == 'lead' and type == 'task' end
+  if m.from == 'lead' then return type == 'task' or type == 'revision' or type == 'clarify_resp' or type == 'shutdown' end
+  if m.to == 'lead' then return type == 'clarify' or type == 'progress' or type == 'result' end
+  return type == 'clarify' or type == 'clarify_resp' or type == 'progress'
 end
 
 -- The engine's fields of a stored message, or nil. Stored form: from|to|type|inReplyTo|root|run|seq, newline, JSON.
@@ -24,6 +19,10 @@ local function ledger(id)
   if not stored then return nil end
   local from, to, type, inReplyTo, root, run, seq = string.match(stored, '^([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^\n]*)\n')
   return { id = id, from = from, to = to, type = type, inReplyTo = inReplyTo, root = root, run = run, seq = num(seq), stored = stored }
+end
+
+local function isKnown(id)
+  return redis.call('HEXISTS', key('ledger'), id) == 1
 end
 
 local function closedTask(id)
@@ -37,9 +36,10 @@ local function taskOf(name, reference, isOwn)
   local mine = pick(openTasks(), function(task) return task.to == name and (task.read or not isOwn) end)
   local root = reference and reference.root or ''
   if root ~= '' then
+    if openTasks()[root] and openTasks()[root].to == name and (openTasks()[root].read or not isOwn) then return root end
     local _, base = closedTask(root)
     for _, id in ipairs(mine) do
-      if id == root or openTasks()[id].base == (base or root) then return id end
+      if openTasks()[id].base == (base or root) then return id end
     end
   elseif #mine == 1 then
     return mine[1]
@@ -60,79 +60,84 @@ local function closeQuestions(from, to, withdraw)
 end
 
 -- Each: what a message of this type refers to and opens. Returns a refusal and its detail, or nil; sets m.root.
-local resolve = {}
+-- Made when the first message is delivered, since most scripts deliver none.
+local resolve
+local function resolverOf(type)
+  if resolve then return resolve[type] end
+  resolve = {}
 
-function resolve.task(m)
-  if m.from == 'user' then return nil end
-  if isEnding() then return 'run_ending' end
-  m.root = m.id
-  m.opens = ''
-end
-
-function resolve.revision(m, reference)
-  if isEnding() then return 'run_ending' end
-  local id, root, mine = taskOf(m.to, reference)
-  if id then
-    m.root = id
-    m.amends = id
-    return nil
+  function resolve.task(m)
+    if m.from == 'user' then return nil end
+    if isEnding() then return 'run_ending' end
+    m.root = m.id
+    m.opens = ''
   end
-  if root == '' and #mine > 0 then return 'ambiguous_task', mine end
-  local _, base = closedTask(root)
-  m.root = m.id
-  m.opens = base or root
-end
 
-function resolve.clarify(m, reference)
-  m.root = taskOf(m.from, reference, true) or (reference and reference.root) or ''
-end
-
-function resolve.clarify_resp(m, reference)
-  local asked = reference and openQuestions()[reference.id]
-  if asked and asked.st == 'withdrawn' then return 'question_withdrawn' end
-  if not (reference and reference.type == 'clarify') then
-    local open = pick(openQuestions(), function(q) return q.st == 'open' and q.from == m.to and q.to == m.from end)
-    for _, id in ipairs(open) do
-      if reference and questions[id].root == reference.root then open = { id } end
+  function resolve.revision(m, reference)
+    if isEnding() then return 'run_ending' end
+    local id, root, mine = taskOf(m.to, reference)
+    if id then
+      m.root = id
+      m.amends = id
+      return nil
     end
-    if open[1] then
-      m.inReplyTo = open[1]
-      reference = ledger(open[1])
+    if root == '' and #mine > 0 then return 'ambiguous_task', mine end
+    local _, base = closedTask(root)
+    m.root = m.id
+    m.opens = base or root
+  end
+
+  function resolve.clarify(m, reference)
+    m.root = taskOf(m.from, reference, true) or (reference and reference.root) or ''
+  end
+
+  function resolve.clarify_resp(m, reference)
+    local asked = reference and openQuestions()[reference.id]
+    if asked and asked.st == 'withdrawn' then return 'question_withdrawn' end
+    if not (reference and reference.type == 'clarify') then
+      local open = pick(openQuestions(), function(q) return q.st == 'open' and q.from == m.to and q.to == m.from end)
+      for _, id in ipairs(open) do
+        if reference and questions[id].root == reference.root then open = { id } end
+      end
+      if open[1] then
+        m.inReplyTo = open[1]
+        reference = ledger(open[1])
+      end
     end
+    m.root = reference and reference.root or ''
   end
-  m.root = reference and reference.root or ''
-end
 
-function resolve.progress(m, reference)
-  local id, root, mine = taskOf(m.from, reference, true)
-  m.root = id or (root ~= '' and root) or mine[#mine] or ''
-end
-
-function resolve.result(m, reference)
-  m.status = m.status or 'ok'
-  local id, root, mine = taskOf(m.from, reference, not m.engine)
-  if id then
-    m.root = id
-    m.inReplyTo = id
-    m.closes = id
-    return nil
+  function resolve.progress(m, reference)
+    local id, root, mine = taskOf(m.from, reference, true)
+    m.root = id or (root ~= '' and root) or mine[#mine] or ''
   end
-  local by = root ~= '' and ledger(root).to == m.from and closedTask(root)
-  if by == 'engine' then
-    m.root = root
-    m.late = true
-    return nil
+
+  function resolve.result(m, reference)
+    m.status = m.status or 'ok'
+    local id, root, mine = taskOf(m.from, reference, not m.engine)
+    if id then
+      m.root = id
+      m.inReplyTo = id
+      m.closes = id
+      return nil
+    end
+    local by = root ~= '' and ledger(root).to == m.from and closedTask(root)
+    if by == 'engine' then
+      m.root = root
+      m.late = true
+      return nil
+    end
+    if by then return 'task_closed' end
+    if openTasks()[root] and openTasks()[root].to == m.from then return 'task_revised' end
+    if #mine > 0 then return 'ambiguous_task', mine end
+    return 'no_open_task'
   end
-  if by then return 'task_closed' end
-  if openTasks()[root] and openTasks()[root].to == m.from then return 'task_revised' end
-  if #mine > 0 then return 'ambiguous_task', mine end
-  return 'no_open_task'
+
+  function resolve.shutdown() end
+  function resolve.notice() end
+
+  return resolve[type]
 end
-
-function resolve.shutdown() end
-function resolve.notice() end
-
-local SHOWN = { result = 'ar', progress = 'ap', clarify = 'ac' }
 
 -- u: wakes even a lead that waits for all · w: wakes · p: progress · n: read at the next step
 local function flagOf(m)
@@ -172,11 +177,11 @@ local function hasRoom(name)
 end
 
 -- m: id, from, to, type, body (JSON object text) and, where they apply, inReplyTo, status, code, engine, mute, handoff and
--- depth of a handoff's task, and `accepted`,
--- called once nothing can refuse the message any more.
+-- depth of a handoff's task, isNew (the caller has looked the id up), and `accepted`, called once nothing can refuse the
+-- message any more.
 -- Returns 'ok', or the code of a refusal and its detail; a refusal has written nothing, and neither has a known id (R3).
 local function deliver(m)
-  if ledger(m.id) then return 'ok' end
+  if not m.isNew and isKnown(m.id) then return 'ok' end
   if m.from == m.to then return 'self_addressed' end
   if not isMember(m.to) then return 'unknown_recipient' end
   if not (m.engine or isSendable(m)) then return 'wrong_direction' end
@@ -188,7 +193,7 @@ local function deliver(m)
     m.inReplyTo = nil
   end
   m.root = ''
-  local refusal, detail = resolve[m.type](m, reference)
+  local refusal, detail = resolverOf(m.type)(m, reference)
   if refusal then return refusal, detail end
   if not (m.engine or m.type == 'result' or m.type == 'shutdown' or hasRoom(m.to)) then return 'mailbox_full' end
   if m.accepted then m.accepted() end
@@ -202,7 +207,8 @@ local function deliver(m)
   local head = { m.from, m.to, m.type, m.inReplyTo or '', m.root, session.run or '', seq }
   redis.call('HSET', key('ledger'), m.id, table.concat(head, '|') .. '\n' .. json)
   redis.call('RPUSH', key('messages'), m.id)
-  event(SHOWN[m.type] or 'am', m.from, json)
+  local shown = { result = 'ar', progress = 'ap', clarify = 'ac' }
+  event(shown[m.type] or 'am', m.from, json)
 
   if m.opens then
     openTasks()[m.id] = { to = m.to, from = m.from ~= 'lead' and m.from or nil, run = session.run, at = now, no = count(),
@@ -233,6 +239,7 @@ local function deliver(m)
   if m.type == 'clarify' then
     openQuestions()[m.id] = { from = m.from, to = m.to, root = m.root, at = now, no = count(), st = 'open', ignored = 0 }
     redis.call('HSET', key('questions'), m.id, cjson.encode(questions[m.id]))
+    setSession('asked', 1)
     dueBy(m.from, 'clarify', now + num(session.clarifyMs))
   elseif m.type == 'progress' and openTasks()[m.root] then
     tasks[m.root].progress = m.id

@@ -63,13 +63,19 @@ local function reserve(name, request)
   setAgent(name, 'reserved', step, 'tries', 1, 'look', request.id)
 end
 
--- Whether a host holds more of the journal than there is: Redis has lost what the host has seen.
-local function isAhead(name, known)
-  return redis.call('LLEN', key('memory', name)) < num(known)
+-- Entries of the journal beyond those that a host holds. Less than 0: Redis has lost what the host has seen.
+local function unseen(name, known)
+  return redis.call('LLEN', key('memory', name)) - num(known)
 end
 
--- request: known (journal entries that the host holds), bytes (of mail to move at most), id (of the request: the same one
--- again is the same try of a step). Returns what the next step depends on: a table, journal entries, their messages.
+-- The number, unless it is the one that goes without saying.
+local function told(value, usual)
+  if num(value) ~= usual then return num(value) end
+end
+
+-- request: known (journal entries that the host holds, which is the whole journal if `own` is there: how many of those that
+-- this script appends it holds as well), bytes (of mail to move at most), id (of the request: the same one again is the
+-- same try of a step). Returns what the next step depends on: a table, journal entries, their messages.
 local function look(name, request)
   local fields = agent(name)
   local waitMs = 0
@@ -84,7 +90,9 @@ local function look(name, request)
     end
   end
 
-  local entries = redis.call('LRANGE', key('memory', name), request.known, -1)
+  local entries = request.own and {} or redis.call('LRANGE', key('memory', name), request.known, -1)
+  local added = appended[name] or {}
+  for i = (request.own or 0) + 1, #added do entries[#entries + 1] = added[i] end
   local ids = {}
   for _, entry in ipairs(entries) do
     if string.find(entry, '"kind":"mail"', 1, true) or string.find(entry, '"kind":"handoff"', 1, true) then
@@ -104,17 +112,19 @@ local function look(name, request)
   for id, task in pairs(openTasks()) do
     if name == 'lead' or task.to == name then
       mine[id] = task
-      states[task.to] = { agent(task.to).st, agent(task.to).tail }
+      if name == 'lead' then states[task.to] = { agent(task.to).st, agent(task.to).tail } end
     end
   end
   local asked = {}
   for id, question in pairs(openQuestions()) do
     if question.st == 'open' and (question.to == name or question.from == name) then asked[id] = question end
   end
+  -- What is empty, none or the first is not told.
   return {
     code = 'ok', n = num(fields.n), tail = fields.tail, work = hasWork(name), waitMs = waitMs > 0 and waitMs or nil,
-    sessionCancel = num(session.cancel), agentCancel = num(fields.cancel), leave = fields.leave,
-    run = runIsOn() and session.run or session.lastRun, final = session.final, step = num(fields.step),
-    tries = num(fields.tries), calls = fields.calls, tasks = mine, questions = asked, states = states,
+    sessionCancel = told(session.cancel, 0), agentCancel = told(fields.cancel, 0), leave = fields.leave ~= '' and fields.leave or nil,
+    run = runIsOn() and session.run or session.lastRun, final = isEnding() and session.final or nil, step = num(fields.step),
+    tries = told(fields.tries, 1), calls = fields.calls ~= '[]' and fields.calls or nil, tasks = next(mine) and mine,
+    questions = next(asked) and asked, states = next(states) and states,
   }, entries, messages
 end

@@ -1,22 +1,15 @@
 -- How runs wait, conclude and settle; how work is cancelled; how nobody waits for ever.
 local NO_ANSWER = 'No answer came. Proceed on a stated assumption.'
-local QUIET = 'Nobody of the team is working and no message is on its way. Open tasks and questions are in the table of '
-  .. 'facts: answer the questions, ask again, or write your answer from what you have.'
-local CONCLUDED = {
-  max_steps = 'Cancelled: the run reached its step limit.',
-  budget_calls = 'Cancelled: the session has spent its model calls.',
-  quiescent = 'Cancelled: the run waited and nobody was working.',
-  wait_budget = 'Cancelled: nothing happened in the run for too long.',
-}
 
 local function setRunStatus(status)
-  if session.runStatus == status then return end
+  local before = session.runStatus
+  if before == status then return end
   setSession('runStatus', status)
-  redis.call('HSET', key('run', session.run), 'status', status)
+  change(key('run', session.run), 'status', status)
   event('rs', 'lead', cjson.encode({ status = status }))
   if status == 'waiting' then
     due('lead', 'wait', now + num(session.waitBudgetMs))
-  else
+  elseif before == 'waiting' then
     notDue('lead', 'wait')
   end
 end
@@ -94,7 +87,10 @@ end
 
 -- Ends the run. `body` is the JSON object text {"text": …}.
 local function settleRun(status, reason, body)
-  redis.call('HSET', key('run', session.run), 'status', status, 'reason', reason, 'answer', body, 'endedAt', now)
+  local record = { status = status, reason = reason, answer = body, endedAt = now }
+  -- What the session has spent since the run began.
+  for _, field in ipairs({ 'used', 'input', 'output' }) do record[field] = num(session[field]) - num(session[field .. '0']) end
+  for field, value in pairs(record) do change(key('run', session.run), field, value) end
   local head = { status = status, reason = reason ~= '' and reason or nil }
   event('rs', 'lead', cjson.encode(head))
   event('done', 'lead', splice(head, body))
@@ -114,8 +110,14 @@ end
 -- Cancels what is open and lets the lead make one last step without tools (R12, R15, R21).
 local function conclude(reason)
   if isEnding() or not runIsOn() then return end
+  local texts = {
+    max_steps = 'Cancelled: the run reached its step limit.',
+    budget_calls = 'Cancelled: the session has spent its model calls.',
+    quiescent = 'Cancelled: the run waited and nobody was working.',
+    wait_budget = 'Cancelled: nothing happened in the run for too long.',
+  }
   setSession('final', reason)
-  cancelTeam(CONCLUDED[reason], false)
+  cancelTeam(texts[reason], false)
   if agent('lead').tail == 'idle' then setAgent('lead', 'tail', 'model') end
   wake('lead')
 end
@@ -132,18 +134,29 @@ local function countIgnored()
   end
 end
 
+local function isBusy(name)
+  local state = agent(name).st
+  return name ~= 'lead' and (state == 'scheduled' or state == 'loaded' or hasWork(name))
+end
+
 -- The script that makes a session quiet tells the lead once; the next time it concludes the run (R15).
 local function checkQuiescence()
-  if session.status ~= 'open' or not runIsOn() or session.runStatus ~= 'waiting' or hasWork('lead') then return end
+  if session.status ~= 'open' or not runIsOn() or session.runStatus ~= 'waiting' then return end
+  -- Those that were read already tell first.
+  for name in pairs(agents) do
+    if isBusy(name) then return end
+  end
+  if hasWork('lead') then return end
   for _, name in ipairs(members()) do
-    local state = agent(name).st
-    if name ~= 'lead' and (state == 'scheduled' or state == 'loaded' or hasWork(name)) then return end
+    if isBusy(name) then return end
   end
   if num(session.quiet) > 0 then return conclude('quiescent') end
+  local text = 'Nobody of the team is working and no message is on its way. Open tasks and questions are in the table of '
+    .. 'facts: answer the questions, ask again, or write your answer from what you have.'
   setSession('quiet', 1)
   setSession('notices', num(session.notices) + 1)
   deliver({ id = derivedId('notice', session.notices), from = 'system', to = 'lead', type = 'notice',
-    body = contentOf(QUIET), engine = true })
+    body = contentOf(text), engine = true })
 end
 
 -- Unloads an agent. Questions of peers that it never answered get an answer.

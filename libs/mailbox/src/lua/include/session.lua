@@ -4,6 +4,8 @@ local session = {}
 local agents = {}
 -- Fields that were set, by key; written together at the end of the script.
 local changed = {}
+-- Journal entries that were added, by agent; appended together at the end of the script.
+local appended = {}
 
 local function key(kind, name)
   local built = prefix .. ':' .. kind .. ':' .. slot .. ':' .. sid
@@ -32,6 +34,8 @@ local function change(name, field, value)
 end
 
 local function writeChanges()
+  for name, entries in pairs(appended) do redis.call('RPUSH', key('memory', name), unpack(entries)) end
+  appended = {}
   for name, fields in pairs(changed) do
     local flat = {}
     for field, value in pairs(fields) do
@@ -43,7 +47,13 @@ local function writeChanges()
   changed = {}
 end
 
+-- Numbers are compared as such: as text two times may look alike.
+local function isSame(old, value)
+  return old == value or (type(value) == 'number' and tonumber(old) == value)
+end
+
 local function setSession(field, value)
+  if isSame(session[field], value) then return end
   session[field] = value
   change(KEYS[1], field, value)
 end
@@ -100,13 +110,18 @@ local function setAgent(name, ...)
   local fields, owner = agent(name), key('agent', name)
   local changes = { ... }
   for i = 1, #changes, 2 do
-    fields[changes[i]] = changes[i + 1]
-    change(owner, changes[i], changes[i + 1])
+    local field, value = changes[i], changes[i + 1]
+    if not isSame(fields[field], value) then
+      fields[field] = value
+      change(owner, field, value)
+    end
   end
 end
 
 local function remember(name, entry)
-  redis.call('RPUSH', key('memory', name), entry)
+  local entries = appended[name] or {}
+  appended[name] = entries
+  entries[#entries + 1] = entry
 end
 
 local function due(name, kind, at)
