@@ -17,9 +17,24 @@ export interface ConnectionOptions {
   mood: 'patient' | 'prompt';
 }
 
+/**
+ * Writes all commands of one turn of the event loop at once: a system call per command is what many agents in one
+ * process spend most on. Where one command is all there is to do, it leaves as soon as without.
+ */
+class BatchingRedis extends Redis {
+  override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
+    const socket = this.stream;
+    if (socket && socket.writableCorked === 0) {
+      socket.cork();
+      setImmediate(() => socket.uncork());
+    }
+    return super.sendCommand(command, stream);
+  }
+}
+
 /** A connection that reconnects for ever. The caller closes it. */
 export function connect({ url, name, mood }: ConnectionOptions): Redis {
-  const redis = new Redis(url, {
+  const redis = new BatchingRedis(url, {
     connectionName: name,
     maxRetriesPerRequest: mood === 'patient' ? null : 1,
     enableOfflineQueue: mood === 'patient',
