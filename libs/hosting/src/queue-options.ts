@@ -5,7 +5,7 @@ import type { JobsOptions, QueueOptions, WorkerOptions } from 'bullmq';
 export const QUEUES = [LEAD_QUEUE, SUB_AGENT_QUEUE, SWEEPER_QUEUE] as const;
 
 /** Agents that one BullMQ Worker holds; beyond it, the renewal of locks takes a noticeable part of a second. */
-export const AGENTS_PER_WORKER = 500;
+export const AGENTS_PER_WORKER = 2_000;
 
 /** Nothing of a finished job is kept: a kept id would swallow nothing (ids hold the epoch), but keep growing. */
 export const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true, attempts: 1 };
