@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { type AgentDefinition, LEAD_QUEUE, type Run, SUB_AGENT_QUEUE } from '@mailroom/contracts';
 import { ActivationQueue, queueOptions } from '@mailroom/hosting';
 import { connect, type Mailbox, RedisMailbox, SessionReader } from '@mailroom/mailbox';
@@ -57,7 +56,8 @@ export async function startBenchStand({ workers = 1, env = {} }: StandOptions = 
       OPENAI_API_KEY: 'none',
       IDLE_TIMEOUT_MS: String(DAY_MS),
       WAIT_BUDGET_MS: String(DAY_MS),
-      DOCUMENTS_DIR: resolve(__dirname, '../../../agents/documents'),
+      // Holds no documents: the team's tool answers at once, as that of the floor does.
+      DOCUMENTS_DIR: __dirname,
       ...env,
     },
   });
