@@ -12,6 +12,7 @@ export class AttemptClock {
   private readonly controller = new AbortController();
   private readonly callTimer: NodeJS.Timeout;
   private silenceTimer: NodeJS.Timeout;
+  private isRead = false;
   /** Why the time ran out, in words; undefined while it has not. */
   expired: string | undefined;
 
@@ -41,12 +42,17 @@ export class AttemptClock {
     this.silenceTimer = setTimeout(this.abort, END_GRACE_MS);
   }
 
+  /** The body was read to its end: there is nothing left to abort, and an abort costs an exception. */
+  done(): void {
+    this.isRead = true;
+  }
+
   /** Ends timers and, if the body was not read to its end, the connection. */
   stop(): void {
     clearTimeout(this.silenceTimer);
     clearTimeout(this.callTimer);
     this.caller.removeEventListener('abort', this.abort);
-    this.abort();
+    if (!this.isRead) this.abort();
   }
 
   private expire(reason: string): void {

@@ -129,6 +129,7 @@ export class OpenAiModelClient implements ModelClient {
     });
     try {
       for await (const part of response.body ?? []) sse.push(part);
+      clock.done();
     } catch (error) {
       if (error instanceof ModelError) throw error;
       if (!stream.isComplete) throw this.errors.connectionLost(error);
