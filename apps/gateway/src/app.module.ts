@@ -15,6 +15,7 @@ import { RunWaiter } from './run-waiter';
 import { SessionService } from './session-service';
 import { SessionsController } from './sessions.controller';
 import { Shutdown } from './shutdown';
+import { UsageController } from './usage.controller';
 
 @Module({})
 class AppModule {}
@@ -32,7 +33,14 @@ export function appModule(node: HostNode, config: GatewayConfig, shutdown: Shutd
         ...node.queues.map((queue) => ({ queue, adapter: BullMQAdapter, options: { readOnlyMode: true } })),
       ),
     ],
-    controllers: [SessionsController, RecordsController, EventsController, AgentsController, HealthController],
+    controllers: [
+      SessionsController,
+      RecordsController,
+      UsageController,
+      EventsController,
+      AgentsController,
+      HealthController,
+    ],
     providers: [
       { provide: HostNode, useValue: node },
       { provide: Shutdown, useValue: shutdown },

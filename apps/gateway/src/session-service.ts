@@ -2,12 +2,14 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   type AgentDefinition,
   AppError,
+  type Budget,
   foldName,
   LEAD,
   type OpenSessionBody,
   type PostMessageBody,
   type SessionDetail,
   type SessionSummary,
+  type UsageRow,
 } from '@mailroom/contracts';
 import type { HostNode, RequestDoor } from '@mailroom/hosting';
 import { derivedMessageId, type SendReceipt, type SessionSettings } from '@mailroom/mailbox';
@@ -47,7 +49,7 @@ export class SessionService {
       settings: {
         ...this.settings,
         wakeOn: lead.wakeOn,
-        ...(body.budget.calls !== undefined && { callLimit: body.budget.calls }),
+        ...limitsOf(body.budget),
       },
     });
     await this.door.sessions.register(space, id);
@@ -89,6 +91,11 @@ export class SessionService {
     return found(isSessionId(sessionId) && (await this.door.sessions.summary(space, sessionId)), sessionId);
   }
 
+  /** The session's account, which stays readable for longer than the session. */
+  async account(space: string, sessionId: string): Promise<UsageRow[]> {
+    return found(isSessionId(sessionId) && (await this.door.accounts.ofSession(space, sessionId)), sessionId);
+  }
+
   async detail(space: string, sessionId: string): Promise<SessionDetail> {
     return found(isSessionId(sessionId) && (await this.door.sessions.detail(space, sessionId)), sessionId);
   }
@@ -107,6 +114,19 @@ export class SessionService {
     if (lead.status !== 'ACTIVE') throw new AppError('agent_unavailable', `the agent "${id}" is not ACTIVE`);
     return lead;
   }
+}
+
+/** A budget as the session keeps it; `budgeted`: the session as a whole has one, which deeper layers ask for (R20). */
+function limitsOf({ calls, tokens, cost, run = {} }: Budget): Partial<SessionSettings> {
+  return {
+    budgeted: (calls ?? tokens ?? cost) ? 1 : 0,
+    ...(calls !== undefined && { callLimit: calls }),
+    ...(tokens !== undefined && { tokenLimit: tokens }),
+    ...(cost !== undefined && { costLimit: cost }),
+    ...(run.calls !== undefined && { runCallLimit: run.calls }),
+    ...(run.tokens !== undefined && { runTokenLimit: run.tokens }),
+    ...(run.cost !== undefined && { runCostLimit: run.cost }),
+  };
 }
 
 function isSessionId(id: string): boolean {

@@ -9,6 +9,7 @@ export {
 } from './activation-job';
 export { agentName, foldName, LEAD, nearestName, RESERVED_ADDRESSES } from './address';
 export { type AgentDefinition, agentDefinition, type RosterMember, rosterMember, toolOf } from './agent-definition';
+export { BUDGET_KINDS, type Budget, type BudgetKind, type BudgetWarning, budget } from './budget';
 export { AppError, ERROR_TABLE, type ErrorCode, type Retry, toAppError } from './errors';
 export {
   EVENT_CODES,
@@ -81,3 +82,14 @@ export {
 } from './session';
 export type { ToolSpec } from './tool-spec';
 export { type Spending, spending, type TokenUsage, tokenUsage } from './usage';
+export {
+  type SessionUsage,
+  type SpaceUsage,
+  sessionUsage,
+  spaceUsage,
+  USAGE_GROUPS,
+  type UsageGroup,
+  type UsageTotals,
+  usageTotals,
+} from './usage-report';
+export { type CallRecord, callRecord, callStatus, type UsageRow, usageRow } from './usage-row';

@@ -51,6 +51,8 @@ export const LIMITS = {
   eventStreamLength: 10_000,
   /** How long the keys of an ended session stay readable. */
   keepMs: 3_600_000,
+  /** How long the account of an ended session stays readable. */
+  usageKeepMs: 7_776_000_000,
   /** A loaded agent whose lease is not renewed for this long is re-activated. */
   leaseMs: 15_000,
   /** The sweeper's tick. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentName } from './address';
+import { budget } from './budget';
 import { LIMITS } from './limits';
 import { run } from './run';
 import { spending } from './usage';
@@ -14,7 +15,7 @@ export const openSessionBody = z.strictObject({
   leadAgentId: agentName,
   input: userInput.optional(),
   metadata: z.record(z.string().max(64), z.string().max(1_024)).default({}),
-  budget: z.strictObject({ calls: z.number().int().min(1).max(100_000).optional() }).default({}),
+  budget: budget.default({}),
 });
 export type OpenSessionBody = z.output<typeof openSessionBody>;
 

@@ -9,6 +9,16 @@ export const tokenUsage = z.object({
 });
 export type TokenUsage = z.infer<typeof tokenUsage>;
 
-/** What an agent, a run or a session has spent so far. */
-export const spending = z.object({ calls: z.number().int(), input: z.number().int(), output: z.number().int() });
+/** What an agent, a run or a session has spent so far on calls that were answered. */
+export const spending = z.object({
+  calls: z.number().int(),
+  input: z.number().int(),
+  output: z.number().int(),
+  cached: z.number().int().optional(),
+  reasoning: z.number().int().optional(),
+  /** US dollars of the calls that have a price; absent when none of them has. */
+  cost: z.number().optional(),
+  /** Calls whose cost is unknown and therefore not in `cost`. */
+  unpricedCalls: z.number().int().optional(),
+});
 export type Spending = z.infer<typeof spending>;

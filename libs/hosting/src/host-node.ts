@@ -8,8 +8,9 @@ import {
   SUB_AGENT_QUEUE,
   SWEEPER_QUEUE,
 } from '@mailroom/contracts';
-import { OpenAiModelClient } from '@mailroom/llm';
+import { OpenAiModelClient, PriceTable } from '@mailroom/llm';
 import {
+  Accounts,
   AgentDirectory,
   checkStore,
   connect,
@@ -26,6 +27,7 @@ import { type Job, Queue, type Worker, type WorkerOptions } from 'bullmq';
 import { ActivationQueue } from './activation-queue';
 import { AgentHost } from './agent-host';
 import { effectTools } from './effect-tools';
+import { readPriceFile } from './price-file';
 import { Probe } from './probe';
 import { queueOptions, queuePrefix, workerOptions, workerSizes } from './queue-options';
 import type { NodeSettings } from './settings';
@@ -53,6 +55,7 @@ export interface Consumer {
 export interface RequestDoor {
   mailbox: Mailbox;
   sessions: SessionReader;
+  accounts: Accounts;
   events: EventFeed;
   agents: AgentDirectory;
 }
@@ -141,6 +144,7 @@ export class HostNode {
     this.requests = {
       mailbox: this.probe.watch(new RedisMailbox(people, { prefix, activate, alarm }), MAILBOX_ACTIONS),
       sessions: new SessionReader(people, prefix),
+      accounts: new Accounts(people, prefix),
       events: new EventFeed(people, this.notifications, prefix),
       agents: new AgentDirectory(people, prefix),
     };
@@ -153,6 +157,7 @@ export class HostNode {
       notifications: this.notifications,
       agents: new AgentDirectory(loops, prefix),
       model: this.probe.watch(new OpenAiModelClient(settings.openAi), MODEL_ACTIONS),
+      prices: new PriceTable(settings.pricesFile ? readPriceFile(settings.pricesFile) : {}, settings.openAi.baseUrl),
       tools,
       filters: new InputFilters(),
       settings: {

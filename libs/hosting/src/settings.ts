@@ -35,6 +35,7 @@ export const nodeVariables = {
   OPENAI_BASE_URL: z.string().default('http://127.0.0.1:4010/v1'),
   OPENAI_API_KEY: z.string().default('scripted'),
   OPENAI_MODEL: z.string().default('scripted'),
+  PRICES_FILE: z.string().optional(),
   AGENTS_DIR: z.string().default('./agents'),
   DOCUMENTS_DIR: z.string().optional(),
   WORKER_CAPACITY: wholeNumber(1, 100_000).default(LIMITS.workerCapacity),
@@ -59,6 +60,8 @@ export interface NodeSettings {
   openAi: { baseUrl: string; apiKey: string };
   /** Model of agents that name none. */
   model: string;
+  /** A file of own prices of models. */
+  pricesFile?: string;
   /** The folder that the tool `lookup` searches; without one there is no such tool. */
   documentsDir?: string;
   /** Agents that the process hosts. */
@@ -84,6 +87,7 @@ export function nodeSettings(app: string, variables: NodeVariables): NodeSetting
     redisPrefix: variables.REDIS_PREFIX,
     openAi: { baseUrl: variables.OPENAI_BASE_URL, apiKey: variables.OPENAI_API_KEY },
     model: variables.OPENAI_MODEL,
+    ...(variables.PRICES_FILE && { pricesFile: variables.PRICES_FILE }),
     ...documentsOf(variables),
     capacity: variables.WORKER_CAPACITY,
     idleMs: variables.IDLE_TIMEOUT_MS,

@@ -6,6 +6,7 @@ import { ToolCallAssembly } from './tool-call-assembly';
 /** The fields of a chunk that are read. It comes from any server, so each is checked where it is used. */
 interface WireChunk {
   error?: unknown;
+  id?: unknown;
   model?: unknown;
   usage?: WireUsage | null;
   choices?: unknown;
@@ -41,6 +42,7 @@ export class AnswerStream {
   private echo = '';
   private usage: WireUsage | undefined;
   private model = '';
+  private id = '';
   private finishReason = '';
   private started = false;
   private done = false;
@@ -74,7 +76,8 @@ export class AnswerStream {
     }
     const chunk = this.parse(data, event);
     if (chunk.error || event === 'error') throw this.errors.reported(chunk);
-    if (typeof chunk.model === 'string' && chunk.model !== '') this.model = chunk.model;
+    if (isText(chunk.model)) this.model = chunk.model;
+    if (isText(chunk.id)) this.id = chunk.id;
     // The counts are cumulative: the last one holds.
     if (chunk.usage) this.usage = chunk.usage;
     const choice = Array.isArray(chunk.choices) ? (chunk.choices[0] as WireChoice | null | undefined) : undefined;
@@ -100,6 +103,7 @@ export class AnswerStream {
       toolCalls: this.calls.finish(),
       usage: tokenUsage(this.usage),
       model: this.model,
+      ...(this.id !== '' && { responseId: this.id }),
     };
   }
 

@@ -39,6 +39,8 @@ export interface ModelAnswer {
   usage: TokenUsage;
   /** The model that the server says it used. */
   model: string;
+  /** The server's id of the answer, if it told one. */
+  responseId?: string;
   /** Duration of the attempt that answered. */
   latencyMs: number;
   /** Attempts that were made, 1 or more. */

@@ -1,3 +1,4 @@
+export { Accounts } from './accounts';
 export { AgentDirectory, type ListedAgent } from './agent-directory';
 export { type ConnectionOptions, checkStore, connect, SCHEMA_VERSION, withoutSecrets } from './connection';
 export type { DueEntry, DueKind } from './due-entry';
@@ -26,3 +27,4 @@ export { derivedMessageId, newMessageId, runIdOf } from './message-id';
 export { Notifications, type Sleeper, type Wake } from './notifications';
 export { RedisMailbox } from './redis-mailbox';
 export { SessionReader } from './session-reader';
+export { sessionUsageOf, spaceUsageOf } from './usage-report';

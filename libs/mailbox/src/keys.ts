@@ -50,6 +50,11 @@ export class MailboxKeys {
     return `${this.prefix}:sessions:${space}`;
   }
 
+  /** Sessions of a space by creation time, for as long as they have an account. */
+  accounts(space: string): string {
+    return `${this.prefix}:accounts:${space}`;
+  }
+
   schema(): string {
     return `${this.prefix}:schema`;
   }

@@ -1,5 +1,6 @@
 import type {
   AgentMessage,
+  CallRecord,
   EventCode,
   ExitReason,
   JournalEntry,
@@ -149,7 +150,8 @@ export interface StepPart {
   entries: readonly JournalEntry[];
   events: readonly StepEvent[];
   sends: readonly OutgoingMessage[];
-  usage?: { input: number; output: number };
+  /** The model call that the part ends, with or without an answer: a row of the session's account. */
+  usage?: CallRecord;
   handoffs?: readonly OutgoingHandoff[];
   answers?: readonly OutgoingAnswer[];
   /** Tool calls whose results follow in parts of their own. */

@@ -25,7 +25,13 @@ export interface SendReceipt {
 /** Times in ms; all have the defaults of `LIMITS`. They are stored with the session, so all processes agree. */
 export interface SessionSettings {
   mailboxSize: number;
+  /** Budgets of the session, and of each run (R21); costs are dollars. */
   callLimit: number;
+  tokenLimit?: number;
+  costLimit?: number;
+  runCallLimit?: number;
+  runTokenLimit?: number;
+  runCostLimit?: number;
   maxEvents: number;
   windowMs: number;
   waitBudgetMs: number;
@@ -92,7 +98,8 @@ export interface Mailbox {
   emit(fence: Fence, number: number, events: readonly StepEvent[]): Promise<void>;
   /** False: the agent has work and stays. */
   exit(lease: Lease, reason: ExitReason): Promise<boolean>;
-  release(lease: Lease, reason: 'released' | 'evicted' | 'error'): Promise<void>;
+  /** `isCallUnused`: the model call that the last look reserved was not begun, so it is not written off as lost. */
+  release(lease: Lease, reason: 'released' | 'evicted' | 'error', isCallUnused?: boolean): Promise<void>;
   renewLeases(leases: readonly HeldLease[], leaseMs: number): Promise<LeaseState[]>;
   /** The id of the cancelled run; undefined when none was on. */
   cancelRun(sessionId: string, reason: string): Promise<string | undefined>;

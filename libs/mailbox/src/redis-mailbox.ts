@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, type ExitReason, LIMITS, type SendCode } from '@mailroom/contracts';
 import type { Redis } from 'ioredis';
+import { callSums, toMicro } from './call-sums';
 import type { DueKind } from './due-entry';
 import { parseInbox } from './inbox';
 import { MailboxKeys } from './keys';
@@ -59,7 +60,7 @@ export class RedisMailbox implements Mailbox {
       JSON.stringify(session.roster),
       JSON.stringify(session.metadata),
       session.fingerprint,
-      JSON.stringify({ ...SETTINGS, ...session.settings }),
+      JSON.stringify(settingsOf(session)),
     ]);
     if (reply.fingerprint !== session.fingerprint)
       throw new AppError(
@@ -117,7 +118,7 @@ export class RedisMailbox implements Mailbox {
   }
 
   async commit(fence: Fence, part: StepPart): Promise<CommitReceipt> {
-    const { entries, events, sends, handoffs, answers, final, settle, known, ...rest } = part;
+    const { entries, events, usage, sends, handoffs, answers, final, settle, known, ...rest } = part;
     const plan = {
       ...rest,
       entries: entries.length,
@@ -125,6 +126,7 @@ export class RedisMailbox implements Mailbox {
       ...(sends.length > 0 && {
         sends: sends.map(({ callId, msgId, to, type, inReplyTo }) => ({ callId, id: msgId, to, type, inReplyTo })),
       }),
+      ...(usage && { usage: callSums(usage) }),
       ...(handoffs?.length && { handoffs: handoffs.map(({ content, context, ...request }) => request) }),
       ...(answers?.length && {
         answers: answers.map(({ callId, msgId, question }) => ({ callId, id: msgId, question })),
@@ -139,6 +141,7 @@ export class RedisMailbox implements Mailbox {
       JSON.stringify(plan),
       ...entries.map((entry) => JSON.stringify(entry)),
       ...events.map((event) => JSON.stringify(event.data)),
+      ...(usage ? [JSON.stringify(usage)] : []),
       ...sends.map(bodyOf),
       ...(handoffs ?? []).map(bodyOf),
       ...(answers ?? []).map(bodyOf),
@@ -163,8 +166,9 @@ export class RedisMailbox implements Mailbox {
     return reply.code === 'ok';
   }
 
-  async release(lease: Lease, reason: 'released' | 'evicted' | 'error'): Promise<void> {
-    const reply = await this.run<Reply>('release', lease.sessionId, [...leaseArgs(lease), reason]);
+  async release(lease: Lease, reason: 'released' | 'evicted' | 'error', isCallUnused = false): Promise<void> {
+    const args = [...leaseArgs(lease), reason, isCallUnused ? '1' : ''];
+    const reply = await this.run<Reply>('release', lease.sessionId, args);
     if (reply.code !== 'ok') throw fenceError(reply.code, lease.agent);
   }
 
@@ -203,7 +207,7 @@ export class RedisMailbox implements Mailbox {
   }
 
   async closeSession(sessionId: string): Promise<boolean> {
-    const reply = await this.run<Reply>('close-session', sessionId, [LIMITS.keepMs, requestId()]);
+    const reply = await this.run<Reply>('close-session', sessionId, [LIMITS.keepMs, requestId(), LIMITS.usageKeepMs]);
     return reply.code === 'ok';
   }
 
@@ -244,6 +248,17 @@ function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const found = map.get(key) ?? make();
   map.set(key, found);
   return found;
+}
+
+/** Costs are stored as what they are counted in. */
+function settingsOf({ settings }: NewSession): SessionSettings {
+  const { costLimit, runCostLimit } = settings;
+  return {
+    ...SETTINGS,
+    ...settings,
+    ...(costLimit !== undefined && { costLimit: toMicro(costLimit) }),
+    ...(runCostLimit !== undefined && { runCostLimit: toMicro(runCostLimit) }),
+  };
 }
 
 function leaseArgs(lease: Lease): (string | number)[] {

@@ -14,7 +14,7 @@ const ERROR_OF: Partial<Record<SendCode, ErrorCode>> = {
 const SENTENCES: Partial<Record<SendCode, string>> = {
   mailbox_full: 'the mailbox is full: wait until the agent has read it',
   run_busy: 'a run is on and the message asked to be rejected then: wait for its end, or send it with onBusy "steer"',
-  budget_spent: 'the session has spent its model calls: open another one',
+  budget_spent: 'the session has spent its budget: open another one',
   session_closed: 'the session has ended: open another one',
   id_taken: 'this Idempotency-Key was used for another message: choose another key',
   unknown_recipient: 'the recipient is not a member of the session',

@@ -6,17 +6,17 @@ import type {
   RunStatus,
   SessionDetail,
   SessionSummary,
-  Spending,
 } from '@mailroom/contracts';
 import { LEAD } from '@mailroom/contracts';
 import type { Redis } from 'ioredis';
+import { readSums } from './call-sums';
 import { MailboxKeys } from './keys';
 import type { Instance } from './lease';
 import { isoTime, parseMessage, toQuestions, toTasks } from './records';
 
 type Fields = Record<string, string>;
 
-const SPENT = ['used', 'input', 'output'];
+const SPENT = ['used', 'input', 'output', 'cached', 'reasoning', 'micro', 'unpriced'];
 
 /** Reads what a session is, for people and programs; never changes it. Undefined: there is no such session. */
 export class SessionReader {
@@ -29,9 +29,10 @@ export class SessionReader {
     this.keys = new MailboxKeys(prefix);
   }
 
-  /** Notes a session in its space's list. */
+  /** Notes a session in its space's lists: of what is there, and of what was spent. */
   async register(space: string, sessionId: string): Promise<void> {
-    await this.redis.zadd(this.keys.sessions(space), 'NX', Date.now(), sessionId);
+    const lists = [this.keys.sessions(space), this.keys.accounts(space)];
+    await Promise.all(lists.map((list) => this.redis.zadd(list, 'NX', Date.now(), sessionId)));
   }
 
   /** Sessions of a space, newest first, after the cursor that the last page gave. Expired ones are dropped from the list. */
@@ -80,9 +81,9 @@ export class SessionReader {
         working: states[i]?.st === 'loaded' && !['idle', 'handoff'].includes(states[i]?.tail ?? 'idle'),
         step: Number(states[i]?.step ?? 0),
         inbox: inboxes[i] ?? 0,
-        usage: toSpending(states[i] ?? {}),
+        usage: readSums(states[i] ?? {}),
       })),
-      usage: toSpending(session),
+      usage: readSums(session),
       openTasks: toTasks(parseRecords(tasks)),
       openQuestions: toQuestions(parseRecords(questions)),
     };
@@ -109,7 +110,7 @@ export class SessionReader {
       status: fields.status as RunStatus,
       ...(fields.reason && { reason: fields.reason }),
       ...(fields.answer && { output: (JSON.parse(fields.answer) as { text: string }).text }),
-      usage: toSpending(fields),
+      usage: readSums(fields),
       startedAt: isoTime(fields.startedAt ?? 0),
       ...(fields.endedAt && { endedAt: isoTime(fields.endedAt) }),
     };
@@ -144,10 +145,6 @@ function toSummary(id: string, session: Fields): SessionSummary {
     createdAt: isoTime(session.createdAt ?? 0),
     metadata: JSON.parse(session.metadata ?? '{}') as Record<string, string>,
   };
-}
-
-function toSpending(fields: Fields): Spending {
-  return { calls: Number(fields.used ?? 0), input: Number(fields.input ?? 0), output: Number(fields.output ?? 0) };
 }
 
 function parseRecords<T>(records: Fields): Record<string, T> {

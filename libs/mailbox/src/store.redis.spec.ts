@@ -45,6 +45,7 @@ test('every key of a session and its due index are in one hash slot of Redis Clu
     'run',
     'runs',
     'session',
+    'usage',
   ]);
   const channels = [session.keys.notifyChannel(session.id), session.keys.eventsChannel(session.id)];
   expect(new Set([...keys, ...channels].map(hashSlot)).size).toBe(1);

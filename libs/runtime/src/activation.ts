@@ -160,7 +160,8 @@ export class Activation implements IdleAgent, Sleeper {
     const { mailbox } = this.deps;
     while (!this.isLost) {
       if (this.stopReason) {
-        await mailbox.release(lease, this.stopReason);
+        // A look that was not worked on may have reserved a call; after an abort there is none, and its call was begun.
+        await mailbox.release(lease, this.stopReason, this.seen !== undefined);
         return 'left';
       }
       if (this.isExpired) {

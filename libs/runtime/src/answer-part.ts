@@ -1,4 +1,4 @@
-import type { AssistantEntry, ToolCall } from '@mailroom/contracts';
+import type { AssistantEntry, CallRecord, ToolCall } from '@mailroom/contracts';
 import type { ModelAnswer } from '@mailroom/llm';
 import type { StepEvent, StepPart } from '@mailroom/mailbox';
 import type { Answered } from './answered';
@@ -13,7 +13,7 @@ const EARLIER = '(The last answer of the agent was empty; this is its last text 
 
 /** The commit of a model's answer: journal, usage, messages, and whether the agent goes on, parks or has finished. */
 export function answerPart(answered: Answered): StepPart {
-  const { answer, calls, step, inbox, last } = answered;
+  const { answer, call, calls, step, inbox, last } = answered;
   const assistant: AssistantEntry = {
     kind: 'assistant',
     step,
@@ -29,9 +29,9 @@ export function answerPart(answered: Answered): StepPart {
   const part: StepPart = {
     step,
     entries: [assistant],
-    events: [...answered.told, ...calls.map((call) => toolStarted(call, step)), usageOf(answer, step)],
+    events: [...answered.told, ...calls.map((call) => toolStarted(call, step)), usageOf(answer, call)],
     sends: [],
-    usage: { input: answer.usage.input, output: answer.usage.output },
+    usage: call,
     park: 'no',
   };
   return calls.length === 0 ? { ...part, ...spoken(answered, assistant) } : calledPart(answered, part);
@@ -79,7 +79,7 @@ function toolStarted(call: ToolCall, step: number): StepEvent {
   return { code: 'ts', data: { toolCallId: call.id, name: call.name, arguments: call.arguments, step } };
 }
 
-function usageOf(answer: ModelAnswer, step: number): StepEvent {
-  const latencyMs = Math.round(answer.latencyMs);
-  return { code: 'u', data: { model: answer.model, ...answer.usage, latencyMs, step, attempt: answer.attempts } };
+function usageOf({ model, usage, attempts }: ModelAnswer, { cost, latencyMs, step }: CallRecord): StepEvent {
+  const data = { model, ...usage, ...(cost !== undefined && { cost }), latencyMs, step, attempt: attempts };
+  return { code: 'u', data };
 }

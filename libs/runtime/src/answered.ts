@@ -1,5 +1,5 @@
 import type { ToolRegistry } from '@mailroom/capabilities';
-import type { ToolCall } from '@mailroom/contracts';
+import type { CallRecord, ToolCall } from '@mailroom/contracts';
 import type { ModelAnswer } from '@mailroom/llm';
 import type { Inbox, StepEvent } from '@mailroom/mailbox';
 import type { InputFilters } from './input-filters';
@@ -15,6 +15,8 @@ export interface Answered {
   last: boolean;
   step: number;
   answer: ModelAnswer;
+  /** The call in the session's account. */
+  call: CallRecord;
   /** Its tool calls; none at a last step, where a model that was offered no tools may call some all the same. */
   calls: readonly ToolCall[];
   /** Text events that were not written yet. */

@@ -5,6 +5,11 @@ import { neutralise } from './inbox-block';
 const WHY_LAST: Record<string, string> = {
   max_steps: 'the step limit of this run is reached',
   budget_calls: 'the model calls of this session are spent',
+  budget_tokens: 'the tokens of this session are spent',
+  budget_cost: 'the money of this session is spent',
+  run_budget_calls: 'the model calls of this run are spent',
+  run_budget_tokens: 'the tokens of this run are spent',
+  run_budget_cost: 'the money of this run is spent',
   quiescent: 'nobody of the team was working any more',
   wait_budget: 'nothing happened in this run for too long',
 };

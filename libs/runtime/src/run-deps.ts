@@ -1,6 +1,6 @@
 import type { ToolRegistry } from '@mailroom/capabilities';
 import type { Logger } from '@mailroom/contracts';
-import type { ModelClient } from '@mailroom/llm';
+import type { ModelClient, PriceTable } from '@mailroom/llm';
 import type { AgentDirectory, Mailbox, Notifications } from '@mailroom/mailbox';
 import type { InputFilters } from './input-filters';
 
@@ -25,6 +25,7 @@ export interface RunDeps {
   notifications: Pick<Notifications, 'listen' | 'ignore'>;
   agents: Pick<AgentDirectory, 'find'>;
   model: ModelClient;
+  prices: Pick<PriceTable, 'costOf'>;
   tools: ToolRegistry;
   filters: InputFilters;
   settings: RunSettings;

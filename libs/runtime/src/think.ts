@@ -2,6 +2,7 @@ import { type AgentDefinition, LIMITS, type ToolCall, type ToolSpec } from '@mai
 import { type ModelAnswer, ModelError } from '@mailroom/llm';
 import type { CommitReceipt, Inbox, StepPart } from '@mailroom/mailbox';
 import { answerPart } from './answer-part';
+import { answeredCall, failedCall } from './call-record';
 import { factsTable } from './facts-table';
 import { handoffTools } from './handoff-tools';
 import type { LedgerWriter } from './ledger-writer';
@@ -42,6 +43,7 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
     return { receipt: await writer.commit(part), open: [] };
   }
   const step = inbox.step + 1;
+  const caller = { seat, inbox, model: definition.model ?? deps.settings.model };
   const stream = new TextStream((events) => writer.emit(events), step, (inbox.tries - 1) * LIMITS.modelAttempts);
   try {
     const answer = await callModel(deps, thought, definition, stream);
@@ -58,6 +60,7 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
       last,
       step,
       answer,
+      call: answeredCall(caller, answer, deps.prices),
       calls,
       told,
       tools: deps.tools,
@@ -69,10 +72,12 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
     if (!(error instanceof ModelError)) throw error;
     deps.logger.warn({ sessionId, agent: seat.address, code: error.code }, 'model call failed');
     const status = error.code === 'model_timeout' ? 'timeout' : 'failed';
+    const usage = failedCall(caller, error);
     const cutShort = cutShortPart(thought, error);
-    if (cutShort) return { receipt: await writer.commit({ ...cutShort, events: await stream.rest() }), open: [] };
+    if (cutShort)
+      return { receipt: await writer.commit({ ...cutShort, usage, events: await stream.rest() }), open: [] };
     const text = error.partialText ? `${error.message}\n\nText so far: ${error.partialText}` : error.message;
-    const part = { ...failedPart(seat, status, text, error.code), events: await stream.rest() };
+    const part = { ...failedPart(seat, status, text, error.code), usage, events: await stream.rest() };
     return { receipt: await writer.commit(part), open: [] };
   }
 }

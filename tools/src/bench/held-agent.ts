@@ -64,7 +64,7 @@ export class HeldAgent {
   /** Writes the answers of so many model calls, as one part, and idles. */
   async commit(answers = 1): Promise<void> {
     if (!this.fence) throw new Error('it has not drained');
-    const usage = { input: 500, output: 60 };
+    const tokens = { input: 500, output: 60 };
     const entries = Array.from({ length: answers }, () => ({
       kind: 'assistant' as const,
       step: this.step + 1,
@@ -73,10 +73,13 @@ export class HeldAgent {
       content: ANSWER,
       toolCalls: [],
       model: 'bench',
-      usage,
+      usage: tokens,
     }));
-    const events = [{ code: 'u' as const, data: { model: 'bench', ...usage } }];
-    await this.mailbox.commit(this.fence, { step: this.step + 1, entries, events, sends: [], usage, park: 'yes' });
+    const events = [{ code: 'u' as const, data: { model: 'bench', ...tokens } }];
+    const { agent } = this.lease;
+    const step = this.step + 1;
+    const usage = { agent, instance: agent, step, model: 'bench', status: 'ok' as const, attempts: 1, ...tokens };
+    await this.mailbox.commit(this.fence, { step, entries, events, sends: [], usage, park: 'yes' });
     this.fence = { ...this.fence, n: this.fence.n + 1 };
   }
 

@@ -1,11 +1,12 @@
 #!lua flags=allow-oom
 -- Ends a session: cancels its run, unloads its agents, and lets its keys expire.
 -- KEYS[1] session hash  KEYS[2] due index
--- ARGV[1] milliseconds that the keys stay readable  ARGV[2] id of the request
+-- ARGV[1] milliseconds that the keys stay readable  ARGV[2] id of the request  ARGV[3] the same of the account
 -- Replies {code: 'ok' | 'session_closed' by another request}
 -- @include session
 -- @include outbox
 -- @include activation
+-- @include account
 -- @include deliver
 -- @include handoff
 -- @include run
@@ -34,5 +35,6 @@ for _, name in ipairs(everybody) do
 end
 for _, run in ipairs(redis.call('LRANGE', key('runs'), 0, -1)) do redis.call('PEXPIRE', key('run', run), ARGV[1]) end
 for _, kind in ipairs(kinds) do redis.call('PEXPIRE', key(kind), ARGV[1]) end
+redis.call('PEXPIRE', key('usage'), ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return answer({ code = 'ok' })

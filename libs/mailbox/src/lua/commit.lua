@@ -6,15 +6,17 @@
 -- ARGV[6] commit number  ARGV[7] plan (JSON): {entries: n, events: [code…], sends?: [{callId, id, to, type, inReplyTo?}],
 --   open?: [callId…], closes?: callId,
 --   handoffs?: [{id, callId, tool, to, agent, mode, depth, maxDepth, max, timeoutMs, fallback}], answers?: [{callId, id, question}],
---   park: 'no' | 'yes' | 'if_done' | 'keep', step?, usage?: {input, output},
+--   park: 'no' | 'yes' | 'if_done' | 'keep', step?, usage?: {field of the sums: amount},
 --   final?: {status, force, code?}, settle?: {status, reason, force}, spent?: true, conclude?: reason, leave?: reason, look?: {known, bytes, id}}
--- ARGV[8…] bodies in that order: journal entries, event data, message bodies, those of handoffs and answers, the text of final {content} or settle {text}
+-- ARGV[8…] bodies in that order: journal entries, event data, the record of the model call
+--   if there is `usage`, message bodies, those of handoffs and answers, the text of final {content} or settle {text}
 -- Replies [{code: 'ok' | 'lost' | 'closed' | 'cancelled' | 'out_of_step', work, left?, settled?, held?, activate?}], and, if
 --   asked to look, when the agent has work other than open tool calls, at the first execution, what `drain` replies.
 --   `held`: what the host holds and the entries of this part are one piece of the journal; the look begins after it.
 -- @include session
 -- @include outbox
 -- @include activation
+-- @include account
 -- @include deliver
 -- @include handoff
 -- @include run
@@ -39,12 +41,9 @@ if more == 0 then plan.look.own = plan.entries end
 for _, code in ipairs(plan.events) do event(code, name, body()) end
 setAgent(name, 'n', num(fields.n) + 1, 'did', 1, 'strikes', 0, 'step', plan.step or num(fields.step))
 setSession('progressAt', now)
-if plan.usage then
-  for field, amount in pairs({ used = 1, input = plan.usage.input, output = plan.usage.output }) do
-    setSession(field, num(session[field]) + amount)
-    setAgent(name, field, num(fields[field]) + amount)
-  end
-end
+-- Without a step the call that is reserved was not made, or its end is told here.
+if not plan.step then setAgent(name, 'look', '') end
+if plan.usage then book(name, body(), plan.usage) end
 
 local refused, asked, reported = false, false, false
 for _, send in ipairs(plan.sends or {}) do

@@ -10,6 +10,7 @@
 -- @include session
 -- @include outbox
 -- @include activation
+-- @include account
 -- @include deliver
 -- @include handoff
 -- @include run

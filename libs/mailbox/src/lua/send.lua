@@ -7,6 +7,7 @@
 -- @include session
 -- @include outbox
 -- @include activation
+-- @include account
 -- @include deliver
 -- @include handoff
 -- @include run
@@ -24,14 +25,15 @@ if session.status ~= 'open' then return cjson.encode({ code = 'session_closed' }
 local fromUser = ARGV[2] == 'user'
 if fromUser then
   if runIsOn() and ARGV[8] == 'reject' then return cjson.encode({ code = 'run_busy', detail = { session.run } }) end
-  if num(session.calls) >= num(session.callLimit) then return cjson.encode({ code = 'budget_spent' }) end
+  local spent = spentBudget('session')
+  if spent then return cjson.encode({ code = 'budget_spent', detail = { spent } }) end
 end
 local function takeInput()
   if not runIsOn() then
     setSession('run', ARGV[7])
     setSession('runStatus', 'queued')
     redis.call('HSET', key('run', ARGV[7]), 'status', 'queued', 'startedAt', now, 'msgId', ARGV[1])
-    for _, field in ipairs({ 'used', 'input', 'output' }) do setSession(field .. '0', num(session[field])) end
+    openAccount()
     redis.call('RPUSH', key('runs'), ARGV[7])
     event('rs', 'lead', '{"status":"queued"}')
   end

@@ -1,4 +1,4 @@
-import type { JournalEntry, SentEntry } from '@mailroom/contracts';
+import type { CallRecord, JournalEntry, SentEntry } from '@mailroom/contracts';
 import { LEAD } from '@mailroom/contracts';
 import type { CommitReceipt, Fence, Inbox, Lease, StepPart } from '../lease';
 import type { Mailbox } from '../mailbox';
@@ -58,11 +58,15 @@ export class LoadedAgent {
 
   /** A model call's commit. */
   step(part: Partial<StepPart>): Promise<CommitReceipt> {
-    return this.commit({
-      step: (this.inbox?.step ?? 0) + this.committed + 1,
-      usage: { input: 10, output: 5 },
-      ...part,
-    });
+    const step = (this.inbox?.step ?? 0) + this.committed + 1;
+    return this.commit({ step, usage: this.call({ step }), ...part });
+  }
+
+  /** The record of a model call without a price. */
+  call(record: Partial<CallRecord> = {}): CallRecord {
+    const instance = this.lease.agent;
+    const spent = { model: 'scripted', attempts: 1, input: 10, output: 5 };
+    return { agent: instance === LEAD ? 'boss' : instance, instance, step: 1, status: 'ok', ...spent, ...record };
   }
 
   /** A step without tool calls: a lead's answer, a sub-agent's result. */

@@ -8,8 +8,9 @@ import {
   type Run,
   type SessionEvent,
 } from '@mailroom/contracts';
-import { OpenAiModelClient } from '@mailroom/llm';
+import { OpenAiModelClient, type OwnPrice, PriceTable } from '@mailroom/llm';
 import {
+  Accounts,
   AgentDirectory,
   connect,
   type DueEntry,
@@ -39,6 +40,7 @@ export interface HarnessOptions {
   agents?: z.input<typeof agentDefinition>[];
   tools?: Tool[];
   filters?: Record<string, InputFilter>;
+  prices?: Record<string, OwnPrice>;
   settings?: Partial<RunSettings>;
   session?: Partial<SessionSettings>;
   /** Runs at a named point of the protocol: just before or after a call of an agent's activation on its mailbox. */
@@ -57,6 +59,7 @@ export class TeamHarness {
   readonly mailbox: RedisMailbox;
   readonly reader: SessionReader;
   readonly feed: EventFeed;
+  readonly accounts: Accounts;
   readonly due: DueIndex;
   readonly agents: AgentDirectory;
   private readonly runs = new Set<Promise<void>>();
@@ -81,6 +84,7 @@ export class TeamHarness {
     this.due = new DueIndex(this.redis, { prefix, activate, alarm });
     this.reader = new SessionReader(this.redis, prefix);
     this.notifications = new Notifications(this.subscriber, prefix);
+    this.accounts = new Accounts(this.redis, prefix);
     this.feed = new EventFeed(this.redis, this.notifications, prefix);
     this.agents = new AgentDirectory(this.redis, prefix);
   }
@@ -145,6 +149,7 @@ export class TeamHarness {
       },
       agents: this.agents,
       model: new OpenAiModelClient({ baseUrl: this.model.url, apiKey: 'test', attempts: 1 }),
+      prices: new PriceTable(this.options.prices),
       tools: new ToolRegistry([createCurrentTime() as Tool, ...(this.options.tools ?? [])]),
       settings: {
         model: 'scripted',

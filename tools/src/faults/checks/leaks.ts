@@ -1,7 +1,12 @@
 import type { Check } from './check';
 
 /** Keys that belong to the deployment, not to a session. */
-const LASTING = [/^[^:]+:schema$/, /^[^:]+:(definitions|sessions):/, /^[^:]+:due:\{s\d\d\}$/, /^\{[^}]+-queues\}:/];
+const LASTING = [
+  /^[^:]+:schema$/,
+  /^[^:]+:(definitions|sessions|accounts):/,
+  /^[^:]+:due:\{s\d\d\}$/,
+  /^\{[^}]+-queues\}:/,
+];
 
 const MEGABYTE = 1_048_576;
 /** Of one process of the platform. */

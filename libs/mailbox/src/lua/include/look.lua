@@ -51,15 +51,17 @@ local function reserve(name, request)
   local fields = agent(name)
   local step = num(fields.step) + 1
   if num(fields.reserved) == step then
-    if fields.look ~= request.id then setAgent(name, 'tries', num(fields.tries) + 1, 'look', request.id) end
-    return
+    if fields.look == request.id then return end
+    if writeOff(name) then setAgent(name, 'tries', num(fields.tries) + 1) end
+    return setAgent(name, 'look', request.id)
   end
-  if num(session.calls) >= num(session.callLimit) and not (name == 'lead' and isEnding()) then
-    conclude('budget_calls')
+  local spent = spentReason()
+  if spent and not (name == 'lead' and isEnding()) then
+    conclude(spent)
     if name ~= 'lead' then return setAgent(name, 'tail', 'idle') end
     moveMail(name, request.bytes)
   end
-  setSession('calls', num(session.calls) + 1)
+  bookReservation(name)
   setAgent(name, 'reserved', step, 'tries', 1, 'look', request.id)
 end
 

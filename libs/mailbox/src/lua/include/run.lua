@@ -52,6 +52,7 @@ function silence(name, why)
   if #mail > 0 or fields.tail ~= 'idle' then
     remember(name, cjson.encode({ kind = 'engine', code = 'cancelled', text = 'What is unfinished above was cancelled. Do not go on with it.' }))
   end
+  writeOff(name)
   setAgent(name, 'cancel', num(fields.cancel) + 1, 'tail', 'idle', 'wake', 0, 'urgent', 0, 'reserved', 0)
   redis.call('DEL', key('mailbox', name))
   if why == 'shutdown' then
@@ -88,8 +89,7 @@ end
 -- Ends the run. `body` is the JSON object text {"text": …}.
 local function settleRun(status, reason, body)
   local record = { status = status, reason = reason, answer = body, endedAt = now }
-  -- What the session has spent since the run began.
-  for _, field in ipairs({ 'used', 'input', 'output' }) do record[field] = num(session[field]) - num(session[field .. '0']) end
+  for _, field in ipairs(SUMS) do record[field] = sumOf('run', field) end
   for field, value in pairs(record) do change(key('run', session.run), field, value) end
   local head = { status = status, reason = reason ~= '' and reason or nil }
   event('rs', 'lead', cjson.encode(head))
@@ -113,6 +113,11 @@ local function conclude(reason)
   local texts = {
     max_steps = 'Cancelled: the run reached its step limit.',
     budget_calls = 'Cancelled: the session has spent its model calls.',
+    budget_tokens = 'Cancelled: the session has spent its tokens.',
+    budget_cost = 'Cancelled: the session has spent its money.',
+    run_budget_calls = 'Cancelled: the run has spent its model calls.',
+    run_budget_tokens = 'Cancelled: the run has spent its tokens.',
+    run_budget_cost = 'Cancelled: the run has spent its money.',
     quiescent = 'Cancelled: the run waited and nobody was working.',
     wait_budget = 'Cancelled: nothing happened in the run for too long.',
   }
@@ -184,6 +189,7 @@ local function strike(name)
   answerPeers(name)
   local mail = redis.call('LRANGE', key('mailbox', name), 0, -1)
   for _, entry in ipairs(mail) do bury(string.sub(entry, 2), name, 'agent_dead') end
+  writeOff(name)
   setAgent(name, 'st', 'dead', 'tail', 'idle', 'wake', 0, 'urgent', 0, 'reserved', 0)
   redis.call('DEL', key('mailbox', name))
   if name == 'lead' and runIsOn() then

@@ -1,0 +1,52 @@
+import { type CallRecord, LEAD } from '@mailroom/contracts';
+import type { ModelAnswer, ModelError, PriceTable } from '@mailroom/llm';
+import type { Inbox } from '@mailroom/mailbox';
+import type { Seat } from './team';
+
+/** Whose call it was: an agent, at a step. */
+interface Caller {
+  seat: Seat;
+  inbox: Inbox;
+  /** The model that was asked for. */
+  model: string;
+}
+
+/** The record of a call that was answered, with its cost where the model has a price (R21). */
+export function answeredCall(caller: Caller, answer: ModelAnswer, prices: Pick<PriceTable, 'costOf'>): CallRecord {
+  const { usage, responseId } = answer;
+  // A server that tells no usage is read as 0 and 0, and no prompt is empty.
+  const isTold = usage.input > 0 || usage.output > 0;
+  const cost = isTold ? prices.costOf(usage, answer.model, caller.model) : undefined;
+  return {
+    ...callOf(caller),
+    model: answer.model,
+    status: 'ok',
+    attempts: answer.attempts,
+    ...(responseId !== undefined && { responseId }),
+    ...(isTold && usage),
+    ...(cost !== undefined && { cost }),
+    latencyMs: Math.round(answer.latencyMs),
+  };
+}
+
+/** The record of a call that ended without an answer: what it cost is unknown. */
+export function failedCall(caller: Caller, { attempts }: ModelError): CallRecord {
+  return { ...callOf(caller), model: caller.model, status: 'failed', attempts };
+}
+
+function callOf({ seat, inbox }: Caller): Omit<CallRecord, 'status'> {
+  const task = seat.role === 'lead' ? undefined : inbox.tasks.find(({ read }) => read);
+  return {
+    agent: agentOf(seat),
+    instance: seat.address,
+    ...(seat.reports && { parent: seat.caller }),
+    ...(task && { taskId: task.id }),
+    step: inbox.step + 1,
+  };
+}
+
+/** The id of the definition behind a seat, as the session writes it; scripts that write a row read the same. */
+function agentOf({ address, membership }: Seat): string {
+  if (address === LEAD) return membership.leadAgentId;
+  return membership.instance?.agent ?? membership.roster.find(({ as }) => as === address)?.agent ?? address;
+}
