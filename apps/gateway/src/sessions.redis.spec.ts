@@ -193,6 +193,7 @@ test.each([
   ['GET', '/events/log'],
   ['GET', '/messages'],
   ['GET', '/threads'],
+  ['GET', '/usage'],
   ['GET', '/agents/lead/journal'],
   ['POST', '/cancel'],
   ['POST', '/agents/lead/cancel'],

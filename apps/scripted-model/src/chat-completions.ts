@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Barriers } from './barriers';
 import { type ChatRequest, chatRequest } from './chat-request';
-import { completionBody, completionChunks, countUsage } from './completion';
+import { completionBody, completionChunks, completionId, countUsage } from './completion';
 import { HttpError, sendJson } from './http-error';
 import type { ScriptedAnswer, ScriptedAnswers } from './scripted-answer';
 import { readSituation } from './situation';
@@ -16,6 +16,16 @@ export interface ChatDeps {
   /** Hears every request body, and then the rule that answers. */
   onRequest(body: unknown): void;
   onAnswer(rule: string): void;
+  /** Hears of every answer that is sent whole, before its last byte. */
+  onServed(answer: ServedAnswer): void;
+}
+
+/** One answer as a bill would list it. */
+export interface ServedAnswer {
+  id: string;
+  rule: string;
+  input: number;
+  output: number;
 }
 
 /**
@@ -46,10 +56,15 @@ export async function answerChat(body: string, response: ServerResponse, deps: C
   if (answer.refusal) throw refused(answer.refusal);
 
   const usage = countUsage(body, answer);
-  if (!request.stream) sendJson(response, 200, completionBody(answer, usage));
-  else {
-    const chunks = completionChunks(answer, request.stream_options?.include_usage ? usage : undefined);
-    await stream(chunks, response, gone.signal, holdAt);
+  const id = completionId();
+  const served = () =>
+    deps.onServed({ id, rule: answer.rule, input: usage.prompt_tokens, output: usage.completion_tokens });
+  if (!request.stream) {
+    served();
+    sendJson(response, 200, completionBody(id, answer, usage));
+  } else {
+    const chunks = completionChunks(id, answer, request.stream_options?.include_usage ? usage : undefined);
+    await stream(chunks, response, gone.signal, { holdAt, served });
   }
 }
 
@@ -77,12 +92,12 @@ function waitHeaders(seconds: number): Record<string, string> {
   return { 'retry-after': String(Math.ceil(seconds)), 'retry-after-ms': String(Math.round(seconds * 1000)) };
 }
 
-/** Before each chunk after the first piece, `holdAt` hears how many pieces are out. */
+/** Before each chunk after the first piece, `holdAt` hears how many pieces are out; `served` hears of the end. */
 async function stream(
   chunks: readonly object[],
   response: ServerResponse,
   gone: AbortSignal,
-  holdAt: (pieces: number) => Promise<void>,
+  { holdAt, served }: { holdAt: (pieces: number) => Promise<void>; served: () => void },
 ): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
   for (const [index, chunk] of chunks.entries()) {
@@ -91,6 +106,7 @@ async function stream(
     if (gone.aborted) return;
     response.write(`data: ${JSON.stringify(chunk)}\n\n`);
   }
+  served();
   response.end('data: [DONE]\n\n');
 }
 

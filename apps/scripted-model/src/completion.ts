@@ -21,14 +21,14 @@ export function countUsage(requestBody: string, answer: ScriptedAnswer): Complet
 }
 
 /** The body of an answer that is not streamed. */
-export function completionBody(answer: ScriptedAnswer, usage: CompletionUsage): object {
+export function completionBody(id: string, answer: ScriptedAnswer, usage: CompletionUsage): object {
   const calls = answer.calls.map(({ id, name, arguments: args }) => ({
     id,
     type: 'function',
     function: { name, arguments: args },
   }));
   return {
-    ...head('chat.completion'),
+    ...head(id, 'chat.completion'),
     choices: [
       {
         index: 0,
@@ -41,8 +41,8 @@ export function completionBody(answer: ScriptedAnswer, usage: CompletionUsage): 
 }
 
 /** The chunks of a streamed answer, in order; `usage` is the last one's when the client asked for it. */
-export function completionChunks(answer: ScriptedAnswer, usage: CompletionUsage | undefined): object[] {
-  const envelope = { ...head('chat.completion.chunk'), ...(usage && { usage: null }) };
+export function completionChunks(id: string, answer: ScriptedAnswer, usage: CompletionUsage | undefined): object[] {
+  const envelope = { ...head(id, 'chat.completion.chunk'), ...(usage && { usage: null }) };
   const chunk = (delta: object, finish: string | null = null) => ({
     ...envelope,
     choices: [{ index: 0, delta, finish_reason: finish }],
@@ -68,8 +68,12 @@ function cutPieces(text: string): string[] {
   return pieces;
 }
 
-function head(object: string): object {
-  const id = `chatcmpl-${randomUUID().replaceAll('-', '')}`;
+/** The id of an answer, new each time. */
+export function completionId(): string {
+  return `chatcmpl-${randomUUID().replaceAll('-', '')}`;
+}
+
+function head(id: string, object: string): object {
   return { id, object, created: Math.floor(Date.now() / 1000), model: MODEL_ID };
 }
 

@@ -1,4 +1,5 @@
 export type { BarrierState } from './barriers';
+export type { ServedAnswer } from './chat-completions';
 export { MODEL_ID } from './completion';
 export { RulesError } from './rules-error';
 export { SCRIPTED_NOTICE } from './scripted-notice';

@@ -23,6 +23,7 @@ function post(body: object | string, init: RequestInit = {}): Promise<Response> 
 }
 
 interface Chunk {
+  id: string;
   object: string;
   model: string;
   choices: {
@@ -132,6 +133,34 @@ test('a rule with status 429 and once refuses one request and names the wait', a
   expect(await refused.json()).toMatchObject({ error: { type: 'rate_limit_error' } });
   expect((await post(REQUEST)).status).toBe(200);
   expect(model?.stats()).toMatchObject({ served: 2, byRule: { busy: 1, hello: 1 } });
+});
+
+test('what was sent whole is listed with its id and tokens; what was refused or broken off is not', async () => {
+  await start({
+    rules: [
+      { name: 'busy', status: 429, once: true },
+      {
+        name: 'cut',
+        say: 'one two three four five six seven eight',
+        hold: { name: 'middle', afterPieces: 1 },
+        once: true,
+      },
+      { name: 'hello', say: 'Hello.' },
+    ],
+  });
+  await post(REQUEST);
+  const leave = new AbortController();
+  const cut = await post({ ...REQUEST, stream: true }, { signal: leave.signal });
+  await model?.held('middle');
+  leave.abort();
+  await expect(cut.text()).rejects.toThrow();
+  const { id, usage } = (await (await post(REQUEST)).json()) as { id: string; usage: Record<string, number> };
+  const [first] = await readStream(await post({ ...REQUEST, stream: true }));
+  expect(model?.served()).toEqual([
+    { id, rule: 'hello', input: usage.prompt_tokens, output: usage.completion_tokens },
+    expect.objectContaining({ id: first?.id, rule: 'hello' }),
+  ]);
+  expect(await (await fetch(`${model?.url}/served`)).json()).toEqual(model?.served());
 });
 
 test('a rule that only holds slows the answer of the next one', async () => {

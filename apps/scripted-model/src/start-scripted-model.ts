@@ -2,7 +2,7 @@ import { openSync, writeSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type BarrierState, Barriers } from './barriers';
-import { answerChat, type ChatDeps } from './chat-completions';
+import { answerChat, type ChatDeps, type ServedAnswer } from './chat-completions';
 import { MODEL_ID } from './completion';
 import { HttpError, sendError, sendJson } from './http-error';
 import { loadRules, parseRules, SHIPPED_RULES } from './load-rules';
@@ -41,6 +41,8 @@ export interface ScriptedModel {
   stats(): ScriptedModelStats;
   /** The recorded request bodies, oldest first; empty when not recording. */
   requests(): readonly unknown[];
+  /** The latest 10,000 answers that were sent whole, oldest first. */
+  served(): readonly ServedAnswer[];
   /** Opens a barrier for those who wait and for those who come. */
   release(barrier: string): void;
   /** Resolves as soon as a request is held at the barrier. */
@@ -50,6 +52,7 @@ export interface ScriptedModel {
 }
 
 const KEPT_REQUESTS = 200;
+const KEPT_ANSWERS = 10_000;
 const BODY_LIMIT = 64 * 1024 * 1024;
 
 /** Starts the server. Throws `RulesError` for bad rules; rejects with the system's error when the port is taken. */
@@ -60,6 +63,7 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
     ...(options.rules && !options.rulesFile ? [] : loadRules(options.rulesFile ?? SHIPPED_RULES)),
   ];
   const recorded: unknown[] = [];
+  const served: ServedAnswer[] = [];
   const byRule = new Map<string, number>();
   const barriers = new Barriers();
   const file = options.recordFile === undefined ? undefined : openSync(options.recordFile, 'a');
@@ -74,6 +78,10 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
         writeSync(file, `${JSON.stringify({ t: Number(process.hrtime.bigint()) / 1e6, body })}\n`);
     },
     onAnswer: (rule) => byRule.set(rule, (byRule.get(rule) ?? 0) + 1),
+    onServed: (answer) => {
+      served.push(answer);
+      if (served.length > KEPT_ANSWERS) served.shift();
+    },
   };
   const stats = (): ScriptedModelStats => ({
     served: [...byRule.values()].reduce((sum, count) => sum + count, 0),
@@ -94,6 +102,7 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
       });
     else if (at === 'GET /health') sendJson(response, 200, { status: 'ok', model: MODEL_ID });
     else if (at === 'GET /stats') sendJson(response, 200, stats());
+    else if (at === 'GET /served') sendJson(response, 200, served);
     else if (at === 'GET /requests' && record) sendJson(response, 200, recorded);
     else if (barrier) {
       barriers.release(barrier);
@@ -114,6 +123,7 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
     baseUrl: `${url}/v1`,
     stats,
     requests: () => recorded,
+    served: () => served,
     release: (barrier) => barriers.release(barrier),
     held: (barrier) => barriers.held(barrier),
     close: () =>

@@ -27,7 +27,6 @@ import { type Job, Queue, type Worker, type WorkerOptions } from 'bullmq';
 import { ActivationQueue } from './activation-queue';
 import { AgentHost } from './agent-host';
 import { effectTools } from './effect-tools';
-import { readPriceFile } from './price-file';
 import { Probe } from './probe';
 import { queueOptions, queuePrefix, workerOptions, workerSizes } from './queue-options';
 import type { NodeSettings } from './settings';
@@ -157,7 +156,7 @@ export class HostNode {
       notifications: this.notifications,
       agents: new AgentDirectory(loops, prefix),
       model: this.probe.watch(new OpenAiModelClient(settings.openAi), MODEL_ACTIONS),
-      prices: new PriceTable(settings.pricesFile ? readPriceFile(settings.pricesFile) : {}, settings.openAi.baseUrl),
+      prices: new PriceTable(settings.prices, settings.openAi.baseUrl),
       tools,
       filters: new InputFilters(),
       settings: {

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { AppError, LIMITS } from '@mailroom/contracts';
+import type { OwnPrice } from '@mailroom/llm';
 import { z } from 'zod';
+import { readPriceFile } from './price-file';
 import type { ProbeSettings } from './probe';
 
 const DAY_MS = 86_400_000;
@@ -60,8 +62,8 @@ export interface NodeSettings {
   openAi: { baseUrl: string; apiKey: string };
   /** Model of agents that name none. */
   model: string;
-  /** A file of own prices of models. */
-  pricesFile?: string;
+  /** Own prices of models, by name. */
+  prices: Record<string, OwnPrice>;
   /** The folder that the tool `lookup` searches; without one there is no such tool. */
   documentsDir?: string;
   /** Agents that the process hosts. */
@@ -79,7 +81,7 @@ export interface NodeSettings {
   effectLog?: string;
 }
 
-/** `app` names the process when PROCESS_NAME does not: `gateway-4711`. */
+/** `app` names the process when PROCESS_NAME does not: `gateway-4711`. Throws `misconfigured` for a bad price file. */
 export function nodeSettings(app: string, variables: NodeVariables): NodeSettings {
   return {
     host: `${variables.PROCESS_NAME ?? `${app}-${process.pid}`}@${hostname()}`,
@@ -87,7 +89,7 @@ export function nodeSettings(app: string, variables: NodeVariables): NodeSetting
     redisPrefix: variables.REDIS_PREFIX,
     openAi: { baseUrl: variables.OPENAI_BASE_URL, apiKey: variables.OPENAI_API_KEY },
     model: variables.OPENAI_MODEL,
-    ...(variables.PRICES_FILE && { pricesFile: variables.PRICES_FILE }),
+    prices: variables.PRICES_FILE ? readPriceFile(variables.PRICES_FILE) : {},
     ...documentsOf(variables),
     capacity: variables.WORKER_CAPACITY,
     idleMs: variables.IDLE_TIMEOUT_MS,
