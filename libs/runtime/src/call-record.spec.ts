@@ -24,9 +24,11 @@ const inbox = {
   ],
 } as unknown as Inbox;
 
-function callerAt(address: string) {
-  const claim = { leadAgentId: 'boss', roster: [{ as: 'bob', agent: 'robert' }] };
-  const seat = { address, role: address === LEAD ? 'lead' : 'sub-agent', claim } as unknown as Seat;
+/** `instance`: of an agent that was called as a tool. */
+function callerAt(address: string, instance?: { agent: string; caller: string }) {
+  const claim = { leadAgentId: 'boss', roster: [{ as: 'bob', agent: 'robert' }], instance };
+  const role = address === LEAD ? 'lead' : 'sub-agent';
+  const seat = { address, role, claim, reports: instance !== undefined, caller: instance?.caller } as unknown as Seat;
   return { seat, inbox, model: 'asked' };
 }
 
@@ -51,12 +53,12 @@ describe('R21: the record of a call', () => {
   });
 
   test.each([
-    [LEAD, { agent: 'boss', instance: LEAD }],
-    ['bob#2', { agent: 'robert', instance: 'bob#2', parent: LEAD, taskId: 'msg_first' }],
-    ['bob#2/leaf#1', { agent: 'leaf', instance: 'bob#2/leaf#1', parent: 'bob#2', taskId: 'msg_first' }],
-  ])('names the definition and the caller of %s', (address, expected) => {
-    const { agent, instance, parent, taskId } = answeredCall(callerAt(address), answer, prices);
-    expect({ agent, instance, parent, taskId }).toEqual({ parent: undefined, taskId: undefined, ...expected });
+    [LEAD, undefined, { agent: 'boss' }],
+    ['bob#2', { agent: 'robert', caller: LEAD }, { agent: 'robert', parent: LEAD, taskId: 'msg_first' }],
+    ['bob#2/leaf', { agent: 'reader', caller: 'bob#2' }, { agent: 'reader', parent: 'bob#2', taskId: 'msg_first' }],
+  ])('names the definition and the caller of %s', (address, given, expected) => {
+    const { agent, instance, parent, taskId } = answeredCall(callerAt(address, given), answer, prices);
+    expect({ agent, instance, parent, taskId }).toEqual({ instance: address, ...expected });
   });
 
   test('has neither tokens nor a cost when the server told no usage', () => {
