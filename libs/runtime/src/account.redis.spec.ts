@@ -1,5 +1,7 @@
 import { LEAD, type UsageRow } from '@mailroom/contracts';
+import { sessionUsageOf } from '@mailroom/mailbox';
 import { testRedis } from '@mailroom/tools';
+import { handoffTo, resultsIn } from './testing/handoff';
 import { latch } from './testing/latch';
 import { askerOf } from './testing/model-server';
 import { send, story, wait } from './testing/story';
@@ -115,4 +117,64 @@ test('R21: a budget of tokens ends the run with one more step, and the lead is t
   expect(harness.model.requests.at(-1)?.messages.at(-1)?.content).toContain('the tokens of this run are spent');
   const warnings = (await harness.until(({ event }) => event === 'done')).filter(({ event }) => event === 'b');
   expect(warnings.map(({ data }) => data)).toEqual([{ scope: 'run', kind: 'tokens', used: 45, limit: 40 }]);
+});
+
+describe('R21: what was called as a tool', () => {
+  const nested = {
+    redis,
+    team: ['bob'],
+    agents: [
+      { id: 'boss', subAgents: ['bob'], collaboration: 'handoff' as const, handoff: { maxDepth: 2 } },
+      { id: 'bob', subAgents: ['leaf'], handoff: { maxDepth: 2 } },
+      { id: 'leaf' },
+    ],
+    settings: { depthCap: 2 },
+    session: { budgeted: 1 as const },
+  };
+
+  test('has an account of its own, and its caller one with all that it called', async () => {
+    harness = await TeamHarness.start({
+      ...nested,
+      answer: story({
+        lead: [{ calls: [handoffTo('bob')] }, { text: 'end' }],
+        'bob#1': [{ calls: [handoffTo('leaf')] }],
+      }),
+    });
+    expect(await harness.settled(await harness.ask('go'))).toMatchObject({ status: 'completed', output: 'end' });
+    const made = await rows();
+    expect(made).toHaveLength(harness.model.requests.length);
+    expect(made.every(({ status }) => status === 'ok')).toBe(true);
+    const { byInstance, byAgent } = sessionUsageOf(harness.sessionId, made);
+    const asked = (name: string) => harness.model.requests.filter((request) => askerOf(request) === name).length;
+    const [bob, leaf] = [asked('bob#1'), asked('bob#1/leaf#1')];
+    expect(byInstance.map(({ own, tree, ...who }) => ({ ...who, own: own.calls, tree: tree.calls }))).toEqual([
+      { instance: LEAD, agent: 'boss', own: 2, tree: 2 + bob + leaf },
+      { instance: 'bob#1', agent: 'bob', parent: LEAD, own: bob, tree: bob + leaf },
+      { instance: 'bob#1/leaf#1', agent: 'leaf', parent: 'bob#1', own: leaf, tree: leaf },
+    ]);
+    expect(byAgent.map(({ agent, calls }) => [agent, calls])).toEqual([
+      ['boss', 2],
+      ['bob', bob],
+      ['leaf', leaf],
+    ]);
+  });
+
+  test('and was stopped by the limit of its call shows as lost, under its caller', async () => {
+    const held = latch();
+    harness = await TeamHarness.start({
+      ...nested,
+      agents: [
+        { id: 'boss', subAgents: ['bob'], collaboration: 'handoff', handoff: { timeoutMs: 50, maxRetries: 0 } },
+        { id: 'bob' },
+      ],
+      answer: (request) => {
+        if (askerOf(request) !== LEAD) return { text: 'too late', after: held.opened };
+        return resultsIn(request).length > 0 ? { text: 'end' } : { calls: [handoffTo('bob')] };
+      },
+    });
+    await harness.settled(await harness.ask('go'));
+    held.open();
+    const lost = (await rows()).filter(({ status }) => status === 'lost');
+    expect(lost).toMatchObject([{ agent: 'bob', instance: 'bob#1', parent: LEAD, step: 1 }]);
+  });
 });
