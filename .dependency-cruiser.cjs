@@ -21,6 +21,8 @@ const VENDORS = {
   ioredis: ['libs/mailbox'],
   bullmq: ['libs/hosting', 'apps/gateway', 'apps/worker'],
   openai: ['libs/llm'],
+  'gpt-tokenizer': ['libs/llm'],
+  '@pydantic': ['libs/llm'],
   '@nestjs': ['apps/gateway', 'apps/worker'],
   '@bull-board': ['apps/gateway'],
   minisearch: ['libs/capabilities'],

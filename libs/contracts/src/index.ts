@@ -38,6 +38,7 @@ export {
   type HandoffOutcome,
   type JournalEntry,
   type MailEntry,
+  type OverflowEntry,
   type PrimaryEntry,
   SEND_CODES,
   type SendCode,

@@ -103,8 +103,20 @@ export interface SummaryEntry {
   /** Index of the first entry that is still shown whole. */
   upTo: number;
   text: string;
+  /** Messages from before `upTo` that were open then; they are shown whole after the summary. */
+  kept?: string[];
   model: string;
   usage: TokenUsage;
+  runId: string;
+}
+
+/** A model refused a request for its length; the next ones to it stay clearly below (R22). No model reads it. */
+export interface OverflowEntry {
+  kind: 'overflow';
+  /** The model that was asked. */
+  model: string;
+  /** Tokens of the request, by the platform's own count. */
+  tokens: number;
   runId: string;
 }
 
@@ -118,7 +130,8 @@ export type JournalEntry =
   | HandoffEntry
   | AttemptEntry
   | PrimaryEntry
-  | SummaryEntry;
+  | SummaryEntry
+  | OverflowEntry;
 
 /** What became of a message that was handed to the mailbox. */
 export const SEND_CODES = [

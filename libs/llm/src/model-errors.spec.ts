@@ -102,6 +102,50 @@ describe('errors of the provider', () => {
   });
 
   it.each([
+    [400, error("This model's maximum context length is 16385 tokens.", 'context_length_exceeded')],
+    [400, error("This endpoint's maximum context length is 8192 tokens. However, you requested about 9000.")],
+    [400, error('prompt is too long: 210001 tokens > 200000 maximum')],
+    [400, error('input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000')],
+    [400, error('The input token count (40000) exceeds the maximum number of tokens allowed (32768).')],
+    [400, error('Input is too long for requested model.')],
+    [400, error('too many tokens: total number of tokens in the prompt cannot exceed 4081')],
+    [400, '{"error":{"code":400,"message":"the request is too big","type":"exceed_context_size_error"}}'],
+    [500, '{"error":{"code":500,"message":"the request exceeds the available context size. try again"}}'],
+    [500, '{"error":"input length exceeds the context length"}'],
+    [
+      400,
+      '{"object":"error","message":"The decoder prompt (length 5000) is longer than the maximum model length of 4096"}',
+    ],
+    [422, '{"error":"`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000","error_type":"validation"}'],
+    [400, error('The number of tokens to keep from the initial prompt is greater than the context length.')],
+    [400, error('Please reduce the length of the messages or completion.')],
+    [413, '{"message":"Request too large"}'],
+    [200, data({ error: { message: 'Context size has been exceeded.', code: 400 } })],
+  ])('R22: %p %p says that the request was too long', async (status, body) => {
+    const server = await serve({ status, body }, OK);
+    expect(await failure(ask(clientOf(server.baseUrl)).answer)).toMatchObject({
+      code: 'model_context_exceeded',
+      attempts: 1,
+    });
+  });
+
+  it.each([
+    [
+      429,
+      error('Request too large: tokens per minute, please reduce the length of the messages'),
+      'model_rate_limited',
+    ],
+    [
+      500,
+      error('rpc failed: context deadline exceeded; exceeded while waiting (context canceled)'),
+      'model_unavailable',
+    ],
+  ])('R22: %p %p does not', async (status, body, code) => {
+    const server = await serve({ status, body });
+    expect((await failure(ask(clientOf(server.baseUrl, { attempts: 1 })).answer)).code).toBe(code);
+  });
+
+  it.each([
     [408, 'model_unavailable'],
     [409, 'model_unavailable'],
     [429, 'model_rate_limited'],

@@ -24,8 +24,19 @@ export class ModelError extends AppError {
 }
 
 const PROVIDER_TEXT = 500;
-const REFUSALS =
-  /invalid|authentication|permission|forbidden|not_found|context_length|content_filter|policy|unsupported/;
+const REFUSALS = /invalid|authentication|permission|forbidden|not_found|content_filter|policy|unsupported/;
+/** How OpenAI and its like, Anthropic, Gemini, Bedrock, Cohere, llama.cpp, vLLM, TGI, Ollama and LM Studio say it. */
+const TOO_LONG = new RegExp(
+  [
+    'context_length_exceeded|exceed_context_size',
+    'maximum (?:context|prompt|model) length|max(?:imum)? context (?:size|length|window)',
+    '(?:prompt|input|request|message|conversation)s? (?:is|are) too (?:long|large)|too many tokens',
+    'context (?:size|length|window|limit)s?\\b.{0,40}\\b(?:exceed|overflow|too small|full|reached)',
+    '(?:exceed|longer|greater|larger|beyond|overflow|outgrow|does not fit)\\w*\\b.{0,60}\\bcontext[ -](?:size|length|window|limit)',
+    'input token count.{0,40}exceeds|reduce the length of the (?:messages|prompt|input)|max_new_tokens` must be',
+  ].join('|'),
+  'i',
+);
 const RATE_LIMITS = /rate_limit|too_many|throttl/;
 
 /**
@@ -48,7 +59,7 @@ export class ModelErrors {
     const said = `${this.redact(text).slice(0, PROVIDER_TEXT) || 'no reason given'}${code && code !== text ? ` (${code})` : ''}`;
     const wait = retryAfterMs === undefined ? '' : `; it asks to wait ${Math.ceil(retryAfterMs / 1_000)} s`;
     return this.make(
-      classify(kinds, status ?? statusIn(code)),
+      classify(kinds, status ?? statusIn(code), text),
       `${status === undefined ? 'reported an error' : `answered ${status}`}: ${said}${wait}${wayOut(status)}`,
       code,
       retryAfterMs,
@@ -104,9 +115,11 @@ export class ModelErrors {
   }
 }
 
-function classify(kinds: string, status: number | undefined): ModelErrorCode {
+function classify(kinds: string, status: number | undefined, text: string): ModelErrorCode {
   // A spent quota comes as 429 too, but cannot heal by waiting.
   if (kinds.includes('insufficient_quota')) return 'model_refused';
+  if (status === 413 || (status !== 429 && (TOO_LONG.test(kinds) || TOO_LONG.test(text))))
+    return 'model_context_exceeded';
   if (status !== undefined) {
     if (status === 429) return 'model_rate_limited';
     return status >= 500 || status === 408 || status === 409 ? 'model_unavailable' : 'model_refused';

@@ -1,0 +1,17 @@
+/** The tokenizer splits between letters of different kinds first; a long word, or Chinese, costs it the square of its length. */
+const PIECE = 128;
+
+type Count = (text: string, options: { disallowedSpecial: Set<string> }) => number;
+const PLAIN = { disallowedSpecial: new Set<string>() };
+let count: Count | undefined;
+
+/**
+ * Tokens of a text as the newer models of OpenAI count them (o200k). Other models count otherwise, mostly within a
+ * quarter; a cut every 128 characters may add one. About 1 ms for 10,000 characters; the first call loads 60 MB.
+ */
+export function countTokens(text: string): number {
+  count ??= (require('gpt-tokenizer/encoding/o200k_base') as { countTokens: Count }).countTokens;
+  let tokens = 0;
+  for (let at = 0; at < text.length; at += PIECE) tokens += count(text.slice(at, at + PIECE), PLAIN);
+  return tokens;
+}
