@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, type EngineEntry, LIMITS, toAppError } from '@mailroom/contracts';
 import type { HeldLease, Inbox, Lease, Sleeper, StepPart, Wake } from '@mailroom/mailbox';
 import { Attention } from './attention';
+import { compact } from './compact';
 import { deniedPart } from './denied-part';
 import type { IdleAgent, IdleAgents } from './idle-agents';
 import { LedgerWriter } from './ledger-writer';
 import { Memory } from './memory';
-import { type NextStep, nextStep } from './next-step';
+import { fitting, type NextStep, nextStep } from './next-step';
 import { failedReport } from './report';
 import type { RunDeps } from './run-deps';
 import { Shared } from './shared';
+import { overgrown } from './step-request';
 import { type Seat, takeSeat } from './team';
 import { think } from './think';
 import { type ToolUse, useTools } from './use-tools';
@@ -28,7 +30,7 @@ const ALLOWANCE_SPENT = 'No further steps are made in this run without an open t
 /** What comes after a step: gone · idle until called · a look into the mailbox · the look that was already made. */
 type AfterStep = 'left' | 'idle' | 'look' | Inbox;
 
-type WorkStep = Extract<NextStep, { kind: 'use-tools' | 'think' }>;
+type WorkStep = Extract<NextStep, { kind: 'use-tools' | 'think' | 'compact' }>;
 
 /** Of all agents of this process. */
 const SEATS = new Shared<Seat>();
@@ -207,7 +209,9 @@ export class Activation implements IdleAgent, Sleeper {
     this.memory.take(inbox);
     const maxSteps = seat.definition?.maxSteps ?? (seat.role === 'lead' ? LIMITS.leadMaxSteps : LIMITS.maxSteps);
     const { role, reports } = seat;
-    const next = nextStep(inbox, this.memory, { role, reports, maxSteps });
+    const next = fitting(nextStep(inbox, this.memory, { role, reports, maxSteps }), () =>
+      overgrown(this.deps, { seat, inbox, memory: this.memory }),
+    );
     switch (next.kind) {
       case 'collect':
         // More mail only lengthens the block: the window itself, or the end of the last task, closes it.
@@ -229,6 +233,7 @@ export class Activation implements IdleAgent, Sleeper {
           park: 'yes',
         });
       case 'think':
+      case 'compact':
       case 'use-tools':
         return this.step(seat, inbox, next);
     }
@@ -242,7 +247,7 @@ export class Activation implements IdleAgent, Sleeper {
     return receipt.left === undefined ? (receipt.inbox ?? 'look') : 'left';
   }
 
-  /** A model call and the tools that it asks for; or the tools of a step whose host is gone. */
+  /** A model call and the tools that it asks for; the tools of a step whose host is gone; or a summary. */
   private async step(seat: Seat, inbox: Inbox, next: WorkStep): Promise<AfterStep> {
     const writer = this.writerFor(inbox);
     const controller = new AbortController();
@@ -275,8 +280,11 @@ export class Activation implements IdleAgent, Sleeper {
       const isFresh = (callId: string) => (this.memory.isFallback(callId) ? 'fallback' : 'no');
       return (await useTools(this.deps, { ...use, step: inbox.step, calls, isFresh })) ?? 'look';
     }
-    const thought = { ...to, seat, sessionId, inbox, memory: this.memory, last: next.last };
-    const { receipt, open } = await think(this.deps, thought);
+    const thought = { ...to, seat, sessionId, inbox, memory: this.memory };
+    const { receipt, open } =
+      next.kind === 'compact'
+        ? { receipt: await compact(this.deps, thought, next), open: [] }
+        : await think(this.deps, { ...thought, last: next.last });
     if (receipt.left !== undefined) return 'left';
     if (open.length > 0)
       return (await useTools(this.deps, { ...use, step: inbox.step + 1, calls: open, isFresh: () => 'yes' })) ?? 'look';

@@ -1,7 +1,7 @@
-import type { AssistantEntry, CallRecord, ToolCall } from '@mailroom/contracts';
-import type { ModelAnswer } from '@mailroom/llm';
+import type { AssistantEntry, ToolCall } from '@mailroom/contracts';
 import type { StepEvent, StepPart } from '@mailroom/mailbox';
 import type { Answered } from './answered';
+import { callEvent } from './call-record';
 import { calledPart } from './called-part';
 import { blankReport, REPORT } from './report';
 import { cutResult } from './result-text';
@@ -29,7 +29,7 @@ export function answerPart(answered: Answered): StepPart {
   const part: StepPart = {
     step,
     entries: [assistant],
-    events: [...answered.told, ...calls.map((call) => toolStarted(call, step)), usageOf(answer, call)],
+    events: [...answered.told, ...calls.map((call) => toolStarted(call, step)), callEvent(answer, call)],
     sends: [],
     usage: call,
     park: 'no',
@@ -77,9 +77,4 @@ function reported({ seat, inbox, memory, answer, last }: Answered, assistant: As
 
 function toolStarted(call: ToolCall, step: number): StepEvent {
   return { code: 'ts', data: { toolCallId: call.id, name: call.name, arguments: call.arguments, step } };
-}
-
-function usageOf({ model, usage, attempts }: ModelAnswer, { cost, latencyMs, step }: CallRecord): StepEvent {
-  const data = { model, ...usage, ...(cost !== undefined && { cost }), latencyMs, step, attempt: attempts };
-  return { code: 'u', data };
 }

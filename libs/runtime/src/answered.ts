@@ -23,4 +23,6 @@ export interface Answered {
   told: readonly StepEvent[];
   tools: ToolRegistry;
   filters: InputFilters;
+  /** Tokens that the model takes, if known. */
+  window: number | undefined;
 }

@@ -1,6 +1,6 @@
 import { type CallRecord, LEAD } from '@mailroom/contracts';
 import type { ModelAnswer, ModelError, PriceTable } from '@mailroom/llm';
-import type { Inbox } from '@mailroom/mailbox';
+import type { Inbox, StepEvent } from '@mailroom/mailbox';
 import type { Seat } from './team';
 
 /** Whose call it was: an agent, at a step. */
@@ -32,6 +32,12 @@ export function answeredCall(caller: Caller, answer: ModelAnswer, prices: Pick<P
 /** The record of a call that ended without an answer: what it cost is unknown. */
 export function failedCall(caller: Caller, { attempts }: ModelError): CallRecord {
   return { ...callOf(caller), model: caller.model, status: 'failed', attempts };
+}
+
+/** The event of an answered call. */
+export function callEvent({ model, usage, attempts }: ModelAnswer, { cost, latencyMs, step }: CallRecord): StepEvent {
+  const data = { model, ...usage, ...(cost !== undefined && { cost }), latencyMs, step, attempt: attempts };
+  return { code: 'u', data };
 }
 
 function callOf({ seat, inbox }: Caller): Omit<CallRecord, 'status'> {

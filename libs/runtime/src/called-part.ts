@@ -6,6 +6,7 @@ import { decideHandoff } from './handoff-calls';
 import { ANSWER_QUESTION, handoffTools } from './handoff-tools';
 import { messageTools, SEND_MESSAGE, WAIT_FOR_MESSAGES } from './message-tools';
 import { addressAnswer, addressMessage } from './outgoing-mail';
+import { READ_MESSAGE, readMessage, readTools } from './read-message';
 
 const NOT_RUN = 'Not run: the handoff policy ended this work.';
 
@@ -28,16 +29,17 @@ class SortedCalls {
   private readonly waits: ToolCall[] = [];
   private readonly offered: readonly string[];
   private isRefused = false;
+  private hasRead = false;
   private denied: string | undefined;
 
   constructor(
     private readonly answered: Answered,
     private readonly begun: StepPart,
   ) {
-    const { seat, tools } = answered;
+    const { seat, tools, memory, window } = answered;
     this.entries = [...begun.entries];
     this.events = [...begun.events];
-    const own = [...handoffTools(seat), ...messageTools(seat)].map((tool) => tool.name);
+    const own = [...handoffTools(seat), ...messageTools(seat), ...readTools(memory, window)].map((tool) => tool.name);
     this.offered = [...own, ...tools.specs(seat.definition?.tools ?? []).specs.map((spec) => spec.name)];
   }
 
@@ -66,6 +68,11 @@ class SortedCalls {
       const addressed = addressAnswer(call, seat, sessionId, step);
       if (addressed.ok) this.answers.push(addressed.answer);
       else this.refuse(call, addressed.entry, addressed.entry.code);
+    } else if (call.name === READ_MESSAGE) {
+      const { memory, window } = this.answered;
+      this.hasRead = true;
+      this.entries.push({ kind: 'tool', callId: call.id, ...readMessage(call, memory, window) });
+      this.events.push(toolFinished(call, step, { outcome: 'read' }));
     } else if (call.name === WAIT_FOR_MESSAGES) this.waits.push(call);
     else this.open.push(call.id);
   }
@@ -73,7 +80,7 @@ class SortedCalls {
   part(): StepPart {
     if (this.denied !== undefined) return this.deniedPart(this.denied);
     const { seat, calls, step } = this.answered;
-    const goesOn = this.isRefused || this.open.length > 0;
+    const goesOn = this.isRefused || this.hasRead || this.open.length > 0;
     for (const call of this.waits) {
       const content = goesOn
         ? 'Not parked: look at the results of this step first.'

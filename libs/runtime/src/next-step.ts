@@ -1,6 +1,7 @@
 import type { ExitReason, Role } from '@mailroom/contracts';
 import { LIMITS } from '@mailroom/contracts';
 import type { Inbox } from '@mailroom/mailbox';
+import type { Compaction } from './compaction';
 import type { Memory } from './memory';
 
 /** All that an agent can do next. */
@@ -9,6 +10,8 @@ export type NextStep =
   | { kind: 'use-tools' }
   /** Call the model; `last`: without tools, since a limit was reached. */
   | { kind: 'think'; last: boolean }
+  /** Before that: the oldest part of a history that has outgrown the model's window is summarised (R22). */
+  | Compaction
   /** Tell the model that its next answer is its last one for the task (R12). */
   | { kind: 'announce-limit' }
   /** A lead at its limit: open tasks are closed before its last step (R12). */
@@ -50,4 +53,9 @@ export function nextStep(inbox: Inbox, memory: Memory, { role, reports, maxSteps
   if (reports && (memory.wasTold('report') || memory.wasTold('limit'))) return { kind: 'think', last: true };
   if (!inbox.tasks.some((task) => memory.stepsOf(task.id) >= maxSteps)) return { kind: 'think', last: false };
   return memory.wasTold('limit') ? { kind: 'think', last: true } : { kind: 'announce-limit' };
+}
+
+/** The step, or the compaction without which its model call would not fit (R22). */
+export function fitting(next: NextStep, overgrown: () => Compaction | undefined): NextStep {
+  return next.kind === 'think' ? (overgrown() ?? next) : next;
 }

@@ -1,21 +1,39 @@
-import type { AgentMessage, HandoffEntry, SentEntry, ToolEntry } from '@mailroom/contracts';
+import type { AgentMessage, HandoffEntry, JournalEntry, SentEntry, ToolEntry } from '@mailroom/contracts';
 import type { ChatMessage } from '@mailroom/llm';
+import { cutBodies, cutMessages } from './cut-body';
 import { handoffResult } from './handoff-result';
 import { engineBlock, inboxBlock } from './inbox-block';
 import type { Memory } from './memory';
 import { sendOutcome } from './send-outcome';
+import { shownSummary, summaryBlock } from './summary-block';
 
 /**
  * The history that a model is sent: the system prompt, the journal, and what is said only now. Always legal for a
  * provider: each tool call is followed by its result, in call order; user texts in a row are one; nothing is empty.
+ * What a summary stands for is not shown again, and of a body over a quarter of the window only head and tail (R22).
  */
-export function renderPrompt(system: string, memory: Memory, tail: string | undefined): ChatMessage[] {
+export function renderPrompt(system: string, memory: Memory, tail: string | undefined, window?: number): ChatMessage[] {
   const prompt: ChatMessage[] = [{ role: 'system', content: system }];
-  memory.entries.forEach((entry, index) => {
-    if (entry.kind === 'mail') say(prompt, inboxBlock(entry.ids.flatMap((id) => present(memory.messages.get(id)))));
+  const summary = shownSummary(memory);
+  if (summary) say(prompt, summaryBlock(summary, memory, window));
+  renderEntries(prompt, memory, { from: summary?.upTo ?? 0, to: memory.length }, window);
+  if (tail !== undefined) say(prompt, tail);
+  return prompt;
+}
+
+/** Appends what the entries from `from` to before `to` say. */
+export function renderEntries(
+  prompt: ChatMessage[],
+  memory: Memory,
+  { from, to }: { from: number; to: number },
+  window: number | undefined,
+): void {
+  for (let index = from; index < to; index++) {
+    const entry = memory.entries[index] as JournalEntry;
+    if (entry.kind === 'mail') say(prompt, inboxBlock(cutMessages(entry, mailOf(entry.ids, memory), window)));
     if (entry.kind === 'engine') say(prompt, engineBlock(entry.text));
-    if (entry.kind !== 'assistant') return;
-    if (entry.content.trim() === '' && entry.toolCalls.length === 0) return;
+    if (entry.kind !== 'assistant') continue;
+    if (entry.content.trim() === '' && entry.toolCalls.length === 0) continue;
     prompt.push({
       role: 'assistant',
       content: entry.content,
@@ -23,16 +41,22 @@ export function renderPrompt(system: string, memory: Memory, tail: string | unde
       ...(entry.reasoning !== undefined && { reasoning: entry.reasoning }),
     });
     const results = memory.resultsOf(index);
-    for (const call of entry.toolCalls) {
-      const result = results.get(call.id);
-      prompt.push({ role: 'tool', toolCallId: call.id, content: resultText(result, memory) });
-    }
-  });
-  if (tail !== undefined) say(prompt, tail);
-  return prompt;
+    const bodies = entry.toolCalls.map(({ id }) => ({
+      id: `${id}@${entry.step}`,
+      text: resultText(results.get(id), memory),
+    }));
+    const shown = cutBodies(entry, bodies, window);
+    for (const [i, { id }] of entry.toolCalls.entries())
+      prompt.push({ role: 'tool', toolCallId: id, content: shown[i] ?? '' });
+  }
 }
 
-function resultText(result: ToolEntry | SentEntry | HandoffEntry | undefined, memory: Memory): string {
+function mailOf(ids: readonly string[], memory: Memory): AgentMessage[] {
+  return ids.flatMap((id) => memory.messages.get(id) ?? []);
+}
+
+/** What a model reads as the result of a call. */
+export function resultText(result: ToolEntry | SentEntry | HandoffEntry | undefined, memory: Memory): string {
   if (result?.kind === 'sent') return sendOutcome(result);
   if (result?.kind === 'handoff') return handoffResult(result, memory.messages);
   return result?.content ?? 'The outcome of this call is unknown.';
@@ -42,8 +66,4 @@ function say(prompt: ChatMessage[], text: string): void {
   const last = prompt.at(-1);
   if (last?.role === 'user') prompt[prompt.length - 1] = { role: 'user', content: `${last.content}\n\n${text}` };
   else prompt.push({ role: 'user', content: text });
-}
-
-function present(message: AgentMessage | undefined): AgentMessage[] {
-  return message ? [message] : [];
 }

@@ -8,6 +8,8 @@ import type { InputFilters } from './input-filters';
 export interface RunSettings {
   /** Model of agents that name none. */
   model: string;
+  /** Tokens that this model takes in one request; what is known of it when absent. */
+  contextWindow?: number;
   idleMs: number;
   /** An idle agent keeps its transcript in memory for this long. */
   transcriptMs: number;

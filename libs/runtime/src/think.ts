@@ -1,20 +1,21 @@
-import { type AgentDefinition, LIMITS, type ToolCall, type ToolSpec } from '@mailroom/contracts';
+import { LIMITS, type ToolCall } from '@mailroom/contracts';
 import { type ModelAnswer, ModelError } from '@mailroom/llm';
 import type { CommitReceipt, Inbox, StepPart } from '@mailroom/mailbox';
 import { answerPart } from './answer-part';
 import { answeredCall, failedCall } from './call-record';
-import { factsTable } from './facts-table';
-import { handoffTools } from './handoff-tools';
 import type { LedgerWriter } from './ledger-writer';
 import type { Memory } from './memory';
-import { messageTools, SEND_MESSAGE } from './message-tools';
+import { SEND_MESSAGE } from './message-tools';
 import { renderPrompt } from './prompt';
 import { failedReport } from './report';
 import { cutResult } from './result-text';
 import type { RunDeps } from './run-deps';
-import { systemPrompt } from './system-prompt';
+import { refusal, type StepRequest, stepRequest } from './step-request';
 import { type Seat, takeSeat } from './team';
 import { TextStream } from './text-stream';
+
+const NOTHING_LEFT =
+  'Nothing of the history is left to summarise: the system prompt, the tools and the latest messages alone are too long for this model. Take one with a larger window, or shorten them.';
 
 /** What one step needs to know. */
 export interface Thought {
@@ -45,8 +46,9 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
   const step = inbox.step + 1;
   const caller = { seat, inbox, model: definition.model ?? deps.settings.model };
   const stream = new TextStream((events) => writer.emit(events), step, (inbox.tries - 1) * LIMITS.modelAttempts);
+  const request = stepRequest(deps, definition, thought, last);
   try {
-    const answer = await callModel(deps, thought, definition, stream);
+    const answer = await callModel(deps, thought, request, stream);
     const calls = last ? [] : answer.toolCalls;
     // A colleague may have been taken out of service since the agent was loaded (R1).
     const isSent = calls.some(({ name }) => name === SEND_MESSAGE || seat.callees.some(({ tool }) => tool === name));
@@ -65,18 +67,26 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
       told,
       tools: deps.tools,
       filters: deps.filters,
+      window: request.window,
     });
     const receipt = await writer.commit(part);
     return { receipt, open: calls.filter(({ id }) => part.open?.includes(id)) };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
     deps.logger.warn({ sessionId, agent: seat.address, code: error.code }, 'model call failed');
+    if (error.code === 'model_context_exceeded') {
+      const refused = refusal(request, inbox, memory);
+      const usage = failedCall(caller, error);
+      if (refused)
+        return { receipt: await writer.commit({ ...refused, usage, events: await stream.rest() }), open: [] };
+    }
     const status = error.code === 'model_timeout' ? 'timeout' : 'failed';
     const usage = failedCall(caller, error);
     const cutShort = cutShortPart(thought, error);
     if (cutShort)
       return { receipt: await writer.commit({ ...cutShort, usage, events: await stream.rest() }), open: [] };
-    const text = error.partialText ? `${error.message}\n\nText so far: ${error.partialText}` : error.message;
+    const reason = error.code === 'model_context_exceeded' ? `${error.message}. ${NOTHING_LEFT}` : error.message;
+    const text = error.partialText ? `${reason}\n\nText so far: ${error.partialText}` : reason;
     const part = { ...failedPart(seat, status, text, error.code), usage, events: await stream.rest() };
     return { receipt: await writer.commit(part), open: [] };
   }
@@ -84,33 +94,13 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
 
 function callModel(
   deps: RunDeps,
-  thought: Thought,
-  definition: AgentDefinition,
+  { memory, signal }: Thought,
+  request: StepRequest,
   stream: TextStream,
 ): Promise<ModelAnswer> {
-  const { seat, inbox, memory, signal, last } = thought;
-  return deps.model.complete(
-    {
-      model: definition.model ?? deps.settings.model,
-      messages: renderPrompt(
-        systemPrompt(definition, seat),
-        memory,
-        seat.role === 'lead' ? factsTable(inbox, memory.messages, new Date()) : undefined,
-      ),
-      tools: last ? [] : toolsOf(deps, seat, definition),
-      silenceMs: definition.modelSilenceMs ?? deps.settings.modelSilenceMs,
-      callMs: definition.modelCallMs ?? deps.settings.modelCallMs,
-      signal,
-    },
-    (event) => stream.take(event),
-  );
-}
-
-/** A colleague's tool takes the place of the caller's own tool of that name. */
-function toolsOf({ tools }: RunDeps, seat: Seat, definition: AgentDefinition): ToolSpec[] {
-  const calls = handoffTools(seat);
-  const own = tools.specs(definition.tools).specs.filter(({ name }) => !calls.some((call) => call.name === name));
-  return [...calls, ...messageTools(seat), ...own];
+  const { model, tools, silenceMs, callMs } = request;
+  const messages = renderPrompt(request.system, memory, request.tail, request.window);
+  return deps.model.complete({ model, messages, tools, silenceMs, callMs, signal }, (event) => stream.take(event));
 }
 
 /** Who was called as a tool and has something to show reports on it even when the model failed. */

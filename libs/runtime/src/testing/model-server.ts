@@ -16,6 +16,10 @@ export interface ScriptedAnswer {
   text?: string;
   calls?: { name: string; args: unknown }[];
   status?: number;
+  /** What the provider reports with that status. */
+  error?: { message: string; code: string };
+  /** Tokens that the provider says the request had. */
+  promptTokens?: number;
   /** The answer is held until this resolves. */
   after?: Promise<unknown>;
 }
@@ -56,12 +60,12 @@ export class ModelServer {
       const index = model.requests.push(body) - 1;
       model.gone.set(body, new Promise((resolve) => response.once('close', () => resolve())));
       for (const { matches, resolve } of model.waiting) if (matches(body)) resolve(body);
-      const { text = '', calls = [], status, after } = answer(body, index);
+      const { text = '', calls = [], status, after, error, promptTokens = 10 } = answer(body, index);
       await after;
       if (status !== undefined) {
         response
           .writeHead(status, { 'content-type': 'application/json' })
-          .end(JSON.stringify({ error: { message: 'scripted failure', code: 'scripted' } }));
+          .end(JSON.stringify({ error: error ?? { message: 'scripted failure', code: 'scripted' } }));
         return;
       }
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -90,7 +94,7 @@ export class ModelServer {
       });
       chunk({}, calls.length > 0 ? 'tool_calls' : 'stop');
       response.end(
-        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'scripted', choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } })}\n\ndata: [DONE]\n\n`,
+        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'scripted', choices: [], usage: { prompt_tokens: promptTokens, completion_tokens: 5, total_tokens: promptTokens + 5 } })}\n\ndata: [DONE]\n\n`,
       );
     });
     return model;

@@ -1,0 +1,89 @@
+import type { AgentDefinition, ToolSpec } from '@mailroom/contracts';
+import type { Inbox, StepPart } from '@mailroom/mailbox';
+import { type Compaction, planCompaction } from './compaction';
+import { type Frame, outgrows, windowBelow, windowOf } from './context-window';
+import { factsTable } from './facts-table';
+import { handoffTools } from './handoff-tools';
+import { countMessages } from './history-blocks';
+import type { Memory } from './memory';
+import { messageTools } from './message-tools';
+import { renderPrompt } from './prompt';
+import { readTools } from './read-message';
+import type { RunDeps } from './run-deps';
+import { systemPrompt } from './system-prompt';
+import type { Seat } from './team';
+
+/** All that a step sends to the model, but for the history, and the window that it has to fit into. */
+export interface StepRequest extends Frame {
+  /** Tokens; undefined: unknown. */
+  window: number | undefined;
+  silenceMs: number;
+  callMs: number;
+}
+
+/** Who is about to make a step, and from what. */
+export interface Stepper {
+  seat: Seat;
+  inbox: Inbox;
+  memory: Memory;
+}
+
+type Needs = Pick<RunDeps, 'tools' | 'settings'>;
+
+export function stepRequest(
+  { tools, settings }: Needs,
+  definition: AgentDefinition,
+  { seat, inbox, memory }: Stepper,
+  last: boolean,
+): StepRequest {
+  const window = windowOf(definition, settings, memory);
+  return {
+    model: definition.model ?? settings.model,
+    system: systemPrompt(definition, seat),
+    tools: last ? [] : [...toolsOf(tools, seat, definition), ...readTools(memory, window)],
+    tail: seat.role === 'lead' ? factsTable(inbox, memory.messages, new Date()) : undefined,
+    window,
+    silenceMs: definition.modelSilenceMs ?? settings.modelSilenceMs,
+    callMs: definition.modelCallMs ?? settings.modelCallMs,
+  };
+}
+
+/** A colleague's tool takes the place of the caller's own tool of that name. */
+function toolsOf(tools: Needs['tools'], seat: Seat, definition: AgentDefinition): ToolSpec[] {
+  const calls = handoffTools(seat);
+  const own = tools.specs(definition.tools).specs.filter(({ name }) => !calls.some((call) => call.name === name));
+  return [...calls, ...messageTools(seat), ...own];
+}
+
+/** What has to be summarised before the agent's next model call; undefined: it fits, or nobody knows. */
+export function overgrown(deps: Needs, stepper: Stepper): Compaction | undefined {
+  const { seat, inbox, memory } = stepper;
+  if (!seat.definition || windowOf(seat.definition, deps.settings, memory) === undefined) return undefined;
+  const request = stepRequest(deps, seat.definition, stepper, false);
+  const { window } = request;
+  if (window === undefined || !outgrows(request, memory, window)) return undefined;
+  return planCompaction(inbox, memory, request, window);
+}
+
+/** The commit of a request that was refused for its length, so that the next one is shorter; undefined: it cannot be. */
+export function refusal(request: StepRequest, inbox: Inbox, memory: Memory): StepPart | undefined {
+  const count = (window: number | undefined) =>
+    countMessages(renderPrompt(request.system, memory, request.tail, window)) +
+    countMessages([{ role: 'system', content: JSON.stringify(request.tools) }]);
+  const tokens = count(request.window);
+  const window = windowBelow(tokens);
+  const isShorter = planCompaction(inbox, memory, request, window) !== undefined || count(window) < tokens * 0.95;
+  return isShorter ? overflowPart(request.model, tokens, inbox) : undefined;
+}
+
+/** Notes in the journal how much was too much. The call counts as made, so that a budget ends what never fits. */
+export function overflowPart(model: string, tokens: number, inbox: Inbox): StepPart {
+  const runId = inbox.runId ?? '';
+  return {
+    step: inbox.step + 1,
+    entries: [{ kind: 'overflow', model, tokens, runId }],
+    events: [],
+    sends: [],
+    park: 'no',
+  };
+}
