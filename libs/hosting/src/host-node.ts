@@ -150,7 +150,7 @@ export class HostNode {
     const mailbox = this.probe.watch(new RedisMailbox(loops, { prefix, activate, alarm }), MAILBOX_ACTIONS);
     const tools = new ToolRegistry(toolsOf(settings).map((tool) => this.probe.watch(tool, toolActions(tool.name))));
     this.toolNames = tools.names();
-    const { idleMs, modelSilenceMs, modelCallMs, leaseMs, model, capacity, depthCap } = settings;
+    const { idleMs, modelSilenceMs, modelCallMs, leaseMs, model, contextWindow, capacity, depthCap } = settings;
     const deps = {
       mailbox,
       notifications: this.notifications,
@@ -161,6 +161,7 @@ export class HostNode {
       filters: new InputFilters(),
       settings: {
         model,
+        ...(contextWindow !== undefined && { contextWindow }),
         idleMs,
         modelSilenceMs,
         modelCallMs,

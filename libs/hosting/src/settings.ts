@@ -38,6 +38,7 @@ export const nodeVariables = {
   OPENAI_API_KEY: z.string().default('scripted'),
   OPENAI_MODEL: z.string().default('scripted'),
   PRICES_FILE: z.string().optional(),
+  MODEL_CONTEXT_WINDOW: wholeNumber(1_000, 100_000_000).optional(),
   AGENTS_DIR: z.string().default('./agents'),
   DOCUMENTS_DIR: z.string().optional(),
   WORKER_CAPACITY: wholeNumber(1, 100_000).default(LIMITS.workerCapacity),
@@ -62,6 +63,8 @@ export interface NodeSettings {
   openAi: { baseUrl: string; apiKey: string };
   /** Model of agents that name none. */
   model: string;
+  /** Tokens that this model takes; what is known of it when absent. */
+  contextWindow?: number;
   /** Own prices of models, by name. */
   prices: Record<string, OwnPrice>;
   /** The folder that the tool `lookup` searches; without one there is no such tool. */
@@ -90,6 +93,7 @@ export function nodeSettings(app: string, variables: NodeVariables): NodeSetting
     openAi: { baseUrl: variables.OPENAI_BASE_URL, apiKey: variables.OPENAI_API_KEY },
     model: variables.OPENAI_MODEL,
     prices: variables.PRICES_FILE ? readPriceFile(variables.PRICES_FILE) : {},
+    ...(variables.MODEL_CONTEXT_WINDOW !== undefined && { contextWindow: variables.MODEL_CONTEXT_WINDOW }),
     ...documentsOf(variables),
     capacity: variables.WORKER_CAPACITY,
     idleMs: variables.IDLE_TIMEOUT_MS,

@@ -5,6 +5,7 @@ test('a token is at least one byte, and what looks like a control token is count
   for (const text of ['', 'a', 'Hello, world', '<|endoftext|>', '你好世界', '🦊🦊', ' '.repeat(1_000)])
     expect(countTokens(text)).toBeLessThanOrEqual(Buffer.byteLength(text));
   expect(countTokens('Hello, world')).toBe(3);
+  expect(countTokens('The river runs. '.repeat(500))).toBe(countTokens('The river runs. ') * 500 - 499);
   expect(countTokens('<|endoftext|>')).toBeGreaterThan(1);
 });
 

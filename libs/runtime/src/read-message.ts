@@ -2,7 +2,7 @@ import type { AgentMessage, ToolCall, ToolEntry, ToolSpec } from '@mailroom/cont
 import { z } from 'zod';
 import { bytesOf } from './context-window';
 import { startOf } from './cut-body';
-import { neutralise } from './inbox-block';
+import { inboxBlock } from './inbox-block';
 import type { Memory } from './memory';
 import { resultText } from './prompt';
 
@@ -48,17 +48,19 @@ export function readMessage(
     return { content: `"${id}" has ${body.text.length} characters; nothing is left from ${offset} on.`, error: true };
   const piece = startOf(body.text, offset, Math.max(100, Math.floor((window ?? 8_000) / 8)));
   const end = offset + piece.length;
-  const more = end < body.text.length ? ` Next: offset ${end}.` : ' This is the end.';
-  return {
-    content: `[characters ${offset} to ${end} of ${body.text.length}.${more}]\n${body.isMail ? neutralise(piece) : piece}`,
-  };
+  const more = end < body.text.length ? `Next: offset ${end}.` : 'This is the end.';
+  const shown = body.message ? inboxBlock([{ ...body.message, content: piece }]) : piece;
+  return { content: `[characters ${offset} to ${end} of ${body.text.length}. ${more}]\n${shown}` };
 }
 
 /** A message, its context, or a tool result: the latest one of that id, or `id@step` of that step. */
-function bodyOf(id: string, memory: Memory): { text: string; isMail: boolean } | undefined {
+function bodyOf(id: string, memory: Memory): { text: string; message?: AgentMessage } | undefined {
   const [msgId = '', part] = id.split('.');
-  const message: AgentMessage | undefined = memory.messages.get(msgId);
-  if (message) return { text: (part === 'context' ? message.context : message.content) ?? '', isMail: true };
+  const mail = memory.messages.get(msgId);
+  if (mail) {
+    const { context = '', ...message } = mail;
+    return { text: part === 'context' ? context : message.content, message };
+  }
   const index = memory.entries.findLastIndex(
     (entry) =>
       entry.kind === 'assistant' && entry.toolCalls.some((call) => call.id === id || `${call.id}@${entry.step}` === id),
@@ -68,7 +70,7 @@ function bodyOf(id: string, memory: Memory): { text: string; isMail: boolean } |
   const callId = answer.toolCalls.find((call) => call.id === id || `${call.id}@${answer.step}` === id)?.id ?? '';
   const result = memory.resultsOf(index).get(callId);
   if (!result) return undefined;
-  return { text: resultText(result, memory), isMail: false };
+  return { text: resultText(result, memory) };
 }
 
 function parse(json: string): unknown {

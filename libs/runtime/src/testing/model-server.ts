@@ -7,6 +7,7 @@ export interface ModelRequestBody {
   messages: {
     role: string;
     content: string | null;
+    tool_call_id?: string;
     tool_calls?: { id: string; function: { name: string; arguments: string } }[];
   }[];
   tools?: { function: { name: string; parameters: { properties: Record<string, { enum?: string[] }> } } }[];
