@@ -56,9 +56,19 @@ export function outgrows(frame: Frame, memory: Memory, window: number): boolean 
 /** Tokens of what stands before and after the entries: system prompt, tools, table of facts, summary. */
 export function countAround(frame: Frame, memory: Memory, window: number): number {
   const summary = shownSummary(memory);
-  const texts = [frame.system, JSON.stringify(frame.tools), frame.tail ?? ''];
-  if (summary) texts.push(summaryBlock(summary, memory, window));
-  return texts.reduce((tokens, text) => tokens + countTokens(text), 0) + 8 * texts.length;
+  const lasting = countLasting(frame.system) + countLasting(JSON.stringify(frame.tools));
+  const told = summary ? countLasting(summaryBlock(summary, memory, window)) : 0;
+  return lasting + told + countTokens(frame.tail ?? '') + 32;
+}
+
+const lastingCounts = new Map<string, number>();
+
+/** Counts a text that many prompts in a row begin with. */
+function countLasting(text: string): number {
+  const known = lastingCounts.get(text) ?? countTokens(text);
+  if (lastingCounts.size >= 200) lastingCounts.clear();
+  lastingCounts.set(text, known);
+  return known;
 }
 
 /** How many tokens of the provider one of the platform's count stands for; at least 1. */

@@ -68,9 +68,7 @@ function bodyOf(id: string, memory: Memory): { text: string; message?: AgentMess
   const answer = memory.entries[index];
   if (answer?.kind !== 'assistant') return undefined;
   const callId = answer.toolCalls.find((call) => call.id === id || `${call.id}@${answer.step}` === id)?.id ?? '';
-  const result = memory.resultsOf(index).get(callId);
-  if (!result) return undefined;
-  return { text: resultText(result, memory) };
+  return { text: resultText(memory.resultsOf(index).get(callId), memory) };
 }
 
 function parse(json: string): unknown {
