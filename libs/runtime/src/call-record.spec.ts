@@ -26,9 +26,15 @@ const inbox = {
 
 /** `instance`: of an agent that was called as a tool. */
 function callerAt(address: string, instance?: { agent: string; caller: string }) {
-  const claim = { leadAgentId: 'boss', roster: [{ as: 'bob', agent: 'robert' }], instance };
+  const membership = { leadAgentId: 'boss', roster: [{ as: 'bob', agent: 'robert' }], instance };
   const role = address === LEAD ? 'lead' : 'sub-agent';
-  const seat = { address, role, claim, reports: instance !== undefined, caller: instance?.caller } as unknown as Seat;
+  const seat = {
+    address,
+    role,
+    membership,
+    reports: instance !== undefined,
+    caller: instance?.caller,
+  } as unknown as Seat;
   return { seat, inbox, model: 'asked' };
 }
 
