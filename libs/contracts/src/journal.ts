@@ -83,7 +83,7 @@ export interface HandoffEntry {
   steps: number;
 }
 
-/** The result of an attempt that another attempt follows. No model reads it. */
+/** The result of an attempt that another attempt follows, or a question that the engine answered. No model reads it. */
 export interface AttemptEntry {
   kind: 'attempt';
   callId: string;

@@ -24,13 +24,13 @@ for _, name in ipairs(members()) do
     wakes[name] = '!'
   end
   setAgent(name, 'st', 'unloaded')
-  for _, kind in ipairs({ 'job', 'lease', 'wait', 'clarify', 'handoff' }) do notDue(name, kind) end
 end
 -- A key that is written after it was told to expire would be made anew, and stay.
 writeChanges()
 local everybody = redis.call('HKEYS', key('instances'))
 for _, name in ipairs(members()) do everybody[#everybody + 1] = name end
 for _, name in ipairs(everybody) do
+  for _, kind in ipairs({ 'job', 'lease', 'wait', 'clarify', 'handoff' }) do notDue(name, kind) end
   for _, kind in ipairs({ 'agent', 'mailbox', 'memory' }) do redis.call('PEXPIRE', key(kind, name), ARGV[1]) end
 end
 for _, run in ipairs(redis.call('LRANGE', key('runs'), 0, -1)) do redis.call('PEXPIRE', key('run', run), ARGV[1]) end

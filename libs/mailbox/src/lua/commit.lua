@@ -84,6 +84,7 @@ end
 
 if plan.open or plan.handoffs or plan.answers then
   setCalls(name, plan.open or {}, handed)
+  for _, call in ipairs(plan.handoffs or {}) do dropBehindQuestion(call.to) end
 elseif plan.closes then
   local calls, waiting = callsOf(name)
   local rest = {}

@@ -120,7 +120,7 @@ export class BenchSession {
 
   /** Ids of the messages in an agent's journal, in order. */
   async read(name: string): Promise<string[]> {
-    return (await this.journal(name)).flatMap((entry) => (entry.kind === 'mail' ? entry.ids : []));
+    return (await this.journal(name)).flatMap((entry) => ('ids' in entry ? entry.ids : []));
   }
 
   /** All accepted messages, in order; `ts` as stored. */
@@ -137,8 +137,14 @@ export class BenchSession {
       .filter((event) => code === undefined || event.code === code);
   }
 
-  records(kind: 'tasks' | 'questions' | 'closed'): Promise<Record<string, string>> {
+  records(kind: 'tasks' | 'questions' | 'closed' | 'handoffs' | 'instances'): Promise<Record<string, string>> {
     return this.redis.hgetall(this.keys.of(kind, this.id));
+  }
+
+  /** Addresses of the instances that handoffs called into being and that have not left for good. */
+  async live(): Promise<string[]> {
+    const { live } = await this.session();
+    return live ? (JSON.parse(live) as string[]) : [];
   }
 
   /** Kinds of the due entries of an agent. */

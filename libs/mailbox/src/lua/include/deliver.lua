@@ -284,9 +284,10 @@ local function contentOf(text)
   return cjson.encode({ content = text })
 end
 
--- `code`: why no other attempt can help.
+-- `code`: why no other attempt can help. Nothing, when the end of another task has closed this one already.
 local function engineResult(id, status, body, mute, code)
   local task = openTasks()[id]
+  if not task then return end
   deliver({ id = derivedId('result', id), from = task.to, to = task.from or 'lead', type = 'result', inReplyTo = id,
     status = status, body = body, engine = true, mute = mute, code = code })
 end

@@ -1,6 +1,7 @@
 -- Delegation as a tool: the call of a colleague is an open tool call of its caller until the task that it sent has ended;
 -- the script that ends the task writes the call's result. A retry is one more task, sent by the script that saw the failure.
 local handoffs
+local CANCELLED_CALL = 'Cancelled with the call.'
 
 local function openHandoffs()
   handoffs = handoffs or loadRecords('handoffs')
@@ -57,12 +58,16 @@ local function enlist(h)
   setLive(names)
 end
 
+-- Its own callees report to it as long as they have tasks of it.
 local function retire(name)
+  local state = agent(name).st
+  if state == 'loaded' or state == 'scheduled' then return end
+  if #pick(openTasks(), function(task) return task.to == name or task.from == name end) > 0 then return end
   local rest, isLive = {}, false
   for _, live in ipairs(liveInstances()) do
     if live == name then isLive = true else rest[#rest + 1] = live end
   end
-  if isLive and #tasksOf(name) == 0 then setLive(rest) end
+  if isLive then setLive(rest) end
 end
 
 local function startAttempt(id)
@@ -75,15 +80,50 @@ local function startAttempt(id)
   if h.timeoutMs > 0 then alarm(h.to, 'handoff', h.timeoutMs) end
 end
 
--- The next call of an agent that takes one after the other; none when the last one was cancelled.
-local function startNext(name, isCancelled)
-  for _, id in ipairs(pick(openHandoffs(), function(h) return h.to == name and not h.task end)) do
+-- The handoff that an agent works on.
+local function runningOf(name)
+  return openHandoffs()[pick(openHandoffs(), function(h) return h.to == name and h.task end)[1]]
+end
+
+local function queueOf(name)
+  return pick(openHandoffs(), function(h) return h.to == name and not h.task end)
+end
+
+-- Ends the calls that wait for their turn with one agent.
+local function dropQueue(name, errorType, text)
+  for _, id in ipairs(queueOf(name)) do
     local h = handoffs[id]
-    if not (isCancelled or isEnding()) then return startAttempt(id) end
     dropHandoff(id)
-    handoffEvent('he', h, id, { status = 'failed', attempts = 0 }, contentOf('cancelled'))
-    remember(h.caller, cjson.encode({ kind = 'tool', callId = h.callId, content = 'cancelled', error = true }))
+    handoffEvent('he', h, id, { status = 'failed', attempts = 0, durationMs = now - h.at }, contentOf(text))
+    remember(h.caller, cjson.encode({ kind = 'tool', callId = h.callId, error = true,
+      content = cjson.encode({ errorType = errorType, error = text, tool = h.tool, callId = h.callId }) }))
     endCall(h)
+  end
+end
+
+-- Who asked its caller goes on only with the answer, and the caller answers only when no call is open.
+local function dropBehindQuestion(name)
+  local h = runningOf(name)
+  if not h or h.callId ~= '' then return end
+  if #pick(openQuestions(), function(q) return q.st == 'open' and q.from == name and q.to == h.caller end) == 0 then return end
+  dropQueue(name, 'handoff_failed', 'Not begun: ' .. name .. ' asked a question first. Answer it, then call again.')
+end
+
+-- The next call of an agent that takes one after the other.
+local function startNext(name)
+  if isEnding() then return dropQueue(name, 'handoff_cancelled', CANCELLED_CALL) end
+  local id = queueOf(name)[1]
+  if id then startAttempt(id) end
+end
+
+-- A colleague works for its caller alone: what an agent has called ends with the agent's own work.
+local function dismiss(name)
+  for _, id in ipairs(pick(openHandoffs(), function(h) return h.caller == name end)) do
+    local h = handoffs[id]
+    if h and h.task then
+      engineResult(h.task, 'cancelled', contentOf(CANCELLED_CALL), h.callId == '')
+      silence(h.to, 'cancelled')
+    end
   end
 end
 
@@ -106,6 +146,7 @@ function takeResult(m, id)
   local h = openHandoffs()[id]
   if not h then return false end
   if h.timeoutMs > 0 then notDue(h.to, 'handoff') end
+  if #tasksOf(h.to) == 0 then dismiss(h.to) end
   local isDone = m.status == 'ok' or m.status == 'partial'
   if not isDone and m.status ~= 'cancelled' and not m.code and h.attempt < h.max and not isEnding() then
     remember(h.caller, cjson.encode({ kind = 'attempt', callId = h.callId, attempt = h.attempt, ids = { m.id } }))
@@ -121,8 +162,13 @@ function takeResult(m, id)
       ids = { m.id }, attempts = h.attempt, steps = num(agent(h.to).step) - h.step0 }))
     endCall(h, outcome == 'fallback')
   end
-  startNext(h.to, m.status == 'cancelled' or m.code ~= nil)
-  if agent(h.to).st == 'unloaded' then retire(h.to) end
+  if m.status == 'cancelled' or m.code == 'handoff_denied' then
+    dropQueue(h.to, 'handoff_cancelled', CANCELLED_CALL)
+  elseif m.code ~= 'agent_dead' then
+    startNext(h.to)
+  end
+  retire(h.to)
+  retire(h.caller)
   return h.callId ~= ''
 end
 
@@ -134,6 +180,7 @@ function takeQuestion(m, id)
   h.rounds = h.rounds + 1
   local isTaken = true
   if h.rounds > num(session.rounds) then
+    remember(h.caller, cjson.encode({ kind = 'attempt', callId = h.callId, attempt = h.attempt, ids = { m.id } }))
     engineReply(m.id, 'No further question is answered in this call. Proceed on a stated assumption.')
   elseif h.callId ~= '' then
     questions[m.id].read = true
@@ -142,6 +189,7 @@ function takeQuestion(m, id)
       ids = { m.id }, attempts = h.attempt, steps = num(agent(h.to).step) - h.step0 }))
     endCall(h)
     h.callId = ''
+    dropBehindQuestion(h.to)
   else
     isTaken = false
   end

@@ -21,15 +21,7 @@ local function closeCalls(name, outcome)
     event('tr', name, cjson.encode({ toolCallId = call, outcome = outcome, error = true }))
   end
   setAgent(name, 'calls', '[]')
-  -- A colleague works for its caller alone.
-  local _, handed = callsOf(name)
-  for _, id in pairs(handed) do
-    local h = openHandoffs()[id]
-    if h and h.task then
-      engineResult(h.task, 'cancelled', contentOf('Cancelled with the call.'))
-      silence(h.to, 'cancelled')
-    end
-  end
+  dismiss(name)
 end
 
 -- Answers what peers asked an agent that will not do it (R10).
@@ -63,11 +55,11 @@ function silence(name, why)
   if fields.st == 'scheduled' then
     setAgent(name, 'st', 'unloaded')
     notDue(name, 'job')
-    retire(name)
   elseif fields.st == 'loaded' then
     if name ~= 'lead' then setAgent(name, 'leave', why) end
     wakes[name] = '!'
   end
+  retire(name)
 end
 
 -- Stops the whole team and cancels all open tasks; `mute` results are stored but wake nobody.
@@ -144,6 +136,24 @@ local function isBusy(name)
   return name ~= 'lead' and (state == 'scheduled' or state == 'loaded' or hasWork(name))
 end
 
+-- A lead that hangs on calls reads no notice: those of its colleagues that wait for mail, which cannot come, are helped out.
+local function endStalled(caller)
+  local _, handed = callsOf(caller)
+  for _, id in pairs(handed) do
+    local h = openHandoffs()[id] and runningOf(handoffs[id].to)
+    if h and agent(h.to).tail == 'handoff' then
+      endStalled(h.to)
+    elseif h then
+      local asked = pick(openQuestions(), function(q) return q.st == 'open' and q.from == h.to end)
+      if asked[1] then
+        engineReply(asked[1], NO_ANSWER)
+      else
+        engineResult(h.task, 'failed', contentOf(h.to .. ' stopped without a report: it waits for mail, and none is on its way.'))
+      end
+    end
+  end
+end
+
 -- The script that makes a session quiet tells the lead once; the next time it concludes the run (R15).
 local function checkQuiescence()
   if session.status ~= 'open' or not runIsOn() or session.runStatus ~= 'waiting' then return end
@@ -155,6 +165,7 @@ local function checkQuiescence()
   for _, name in ipairs(members()) do
     if isBusy(name) then return end
   end
+  if agent('lead').tail == 'handoff' then return endStalled('lead') end
   if num(session.quiet) > 0 then return conclude('quiescent') end
   local text = 'Nobody of the team is working and no message is on its way. Open tasks and questions are in the table of '
     .. 'facts: answer the questions, ask again, or write your answer from what you have.'
@@ -196,6 +207,9 @@ local function strike(name)
     cancelTeam('Cancelled: the lead failed.', true)
     settleRun('failed', 'lead_dead', cjson.encode({ text = text }))
   end
+  -- As any other task, the next call of a dead agent gives it another chance.
+  startNext(name)
+  retire(name)
   return true
 end
 
