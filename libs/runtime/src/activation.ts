@@ -25,6 +25,11 @@ const LIMIT_REACHED: EngineEntry = {
   text: 'You have reached your step limit. Write everything that you found so far as your result. You have no tools now.',
 };
 const DENIED = 'the handoff policy denied a call further down';
+const WORK_ENDED: EngineEntry = {
+  kind: 'engine',
+  code: 'failure',
+  text: 'A call was denied by the handoff policy, and the work above was ended.',
+};
 const ALLOWANCE_SPENT = 'No further steps are made in this run without an open task.';
 
 /** What comes after a step: gone · idle until called · a look into the mailbox · the look that was already made. */
@@ -224,7 +229,10 @@ export class Activation implements IdleAgent, Sleeper {
       case 'announce-limit':
         return this.note(inbox, { entries: [reports ? failedReport('its step limit is reached') : LIMIT_REACHED] });
       case 'deny':
-        return this.note(inbox, deniedPart(seat, this.memory.messages.get(next.messageId)?.content ?? DENIED));
+        return this.note(inbox, {
+          entries: [WORK_ENDED],
+          ...deniedPart(seat, this.memory.messages.get(next.messageId)?.content ?? DENIED),
+        });
       case 'conclude':
         return this.note(inbox, { conclude: 'max_steps' });
       case 'retire':

@@ -252,6 +252,22 @@ test('contract 18: at maxDepth 1 lead → child is allowed and child → leaf is
   expect(run.output).toContain('denied subagent_leaf: depth 2 is more than maxDepth 1');
 });
 
+test('contract 18: a denial further down ends one run, not the next one', async () => {
+  harness = await start(
+    story({
+      lead: [{ calls: [call('bob')] }, { text: 'the next run' }],
+      'bob#1': [{ calls: [call('leaf')] }],
+    }),
+    {},
+    { ...nested(), settings: { depthCap: 2 } },
+  );
+  expect(await harness.settled(await harness.ask('go'))).toMatchObject({ reason: 'handoff_denied' });
+  expect(await harness.settled(await harness.ask('again'))).toMatchObject({
+    status: 'completed',
+    output: 'the next run',
+  });
+});
+
 test('R20: with a cap, policies and a budget that allow it, a sub-agent calls its own roster one layer further', async () => {
   harness = await start(
     story({

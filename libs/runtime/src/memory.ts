@@ -102,10 +102,12 @@ export class Memory {
     return results;
   }
 
+  /** What ended without an answer, by a failure or a cancel, is over as well: the next task begins anew. */
   private sinceAnswer(matches: (entry: JournalEntry) => boolean): JournalEntry | undefined {
     for (let i = this.entries.length - 1; i >= 0; i--) {
       const entry = this.entries[i] as JournalEntry;
       if (entry.kind === 'assistant') return undefined;
+      if (entry.kind === 'engine' && (entry.code === 'failure' || entry.code === 'cancelled')) return undefined;
       if (matches(entry)) return entry;
     }
     return undefined;

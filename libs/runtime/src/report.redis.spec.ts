@@ -239,3 +239,19 @@ test('with collaboration `both` the lead may write to a member and call it', asy
     expect.arrayContaining(['alice', 'bob#1']),
   );
 });
+
+test('contract 14: an attempt that failed in its report leaves the next one its own steps, with tools', async () => {
+  let failed = false;
+  harness = await TeamHarness.start({
+    redis,
+    answer: (request) => {
+      if (askerOf(request) === 'lead') return results(request).length > 0 ? { text: 'done' } : { calls: [call()] };
+      if (failed || !lastText(request).includes('Write your report now')) return { text: 'found' };
+      failed = true;
+      return { status: 400 };
+    },
+    agents: [{ id: 'boss', subAgents: ['bob'], collaboration: 'handoff', handoff: { maxRetries: 1 } }],
+  });
+  await harness.settled(await harness.ask('go'));
+  expect(requestsOf('bob#1').map(({ tools = [] }) => tools.length > 0)).toEqual([true, false, true, false]);
+});
