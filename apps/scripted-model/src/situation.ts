@@ -136,6 +136,7 @@ function unanswered(items: readonly Item[]): Item[] {
     (question, index) =>
       isMail(question, 'clarify') &&
       !items.slice(index + 1).some((later) => {
+        if (later.kind === 'used') return later.name === 'answer_question' && later.inReplyTo === question.msgId;
         if (later.kind === 'sent')
           return later.to === question.from && ['clarify_resp', 'task', 'revision'].includes(later.name);
         return isMail(later, 'result', 'clarify') && later.from === question.from;

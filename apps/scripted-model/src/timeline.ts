@@ -37,7 +37,10 @@ const CONTEXT = /\n?<context>\n?([\s\S]*?)\n?<\/context>\s*$/;
 const FACTS = /<facts>([\s\S]*?)<\/facts>/g;
 const QUEUED = /queued for .+ as (msg_[0-9a-f]{12})/;
 
-/** Everything that a request tells, in order: mail, sends, tool calls with their results, texts, engine sentences. */
+/**
+ * Everything that a request tells, in order: mail, sends, tool calls with their results, texts, engine sentences. A message
+ * in the result of a call, as the question of a called colleague, is mail as well.
+ */
 export function readTimeline(messages: ChatRequest['messages']): Item[] {
   const items: Item[] = [];
   const calls = new Map<string, Item>();
@@ -52,7 +55,10 @@ export function readTimeline(messages: ChatRequest['messages']): Item[] {
         items.push(item);
       }
     }
-    if (message.role === 'tool') settleCall(calls.get(message.tool_call_id ?? ''), message.content);
+    if (message.role === 'tool') {
+      settleCall(calls.get(message.tool_call_id ?? ''), message.content);
+      items.push(...readMessages(message.content, at));
+    }
   });
   return items;
 }
@@ -66,7 +72,7 @@ export function readFacts(messages: ChatRequest['messages']): string | undefined
 function readUser(text: string, at: number): Item[] {
   const items: Item[] = [];
   for (const [, inbox = '', sentence] of text.matchAll(BLOCK)) {
-    for (const [, attributes = '', body = ''] of inbox.matchAll(MESSAGE)) items.push(readMail(attributes, body, at));
+    items.push(...readMessages(inbox, at));
     if (sentence !== undefined)
       items.push(timelineItem({ kind: 'engine', at, name: 'engine', content: sentence.trim() }));
   }
@@ -75,6 +81,10 @@ function readUser(text: string, at: number): Item[] {
   if (rest && items.length === 0)
     items.push(timelineItem({ kind: 'got', at, name: 'task', from: 'user', content: rest }));
   return items;
+}
+
+function readMessages(text: string, at: number): Item[] {
+  return [...text.matchAll(MESSAGE)].map(([, attributes = '', body = '']) => readMail(attributes, body, at));
 }
 
 function readMail(attributes: string, body: string, at: number): Item {
@@ -98,9 +108,10 @@ function said(content: string, at: number, final: boolean): Item {
 }
 
 function readCall(call: { name: string; arguments: string }, at: number): Item {
-  if (call.name !== 'send_message') return timelineItem({ kind: 'used', at, name: call.name });
   const args = parseArguments(call.arguments);
   const field = (key: string) => (typeof args[key] === 'string' ? args[key] : '');
+  if (call.name !== 'send_message')
+    return timelineItem({ kind: 'used', at, name: call.name, inReplyTo: field('question') });
   return timelineItem({
     kind: 'sent',
     at,

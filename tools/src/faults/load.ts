@@ -7,12 +7,17 @@ import type { Random } from './random';
 /** How long people try again. */
 const PATIENCE_MS = 60_000;
 
+/** Sessions whose lead writes to its team, and some whose lead calls it as tools. */
+export const LEADS = ['chief', 'captain', 'chief'];
+
 export interface LoadOptions {
   sessions: number;
   /** The sessions begin evenly over this time. */
   overMs: number;
   /** What the user asks for; words in it change what the team does. */
   input?: (index: number) => string;
+  /** The leads of the sessions, in turn. */
+  leads?: readonly string[];
   /** The probability that the user writes again while the run is on. */
   steering?: number;
   /** The probability, per event, that a reader leaves and comes back at another gateway. */
@@ -84,13 +89,20 @@ export class Load {
   private async play(session: LoadSession, index: number): Promise<void> {
     const { name, random } = this.deps;
     const own = random.named(`${name}-${index}`);
-    const { sessions, overMs, input = () => 'Do it.', steering = 0.25, wandering = 0.02 } = this.options;
+    const {
+      sessions,
+      overMs,
+      input = () => 'Do it.',
+      leads = ['chief'],
+      steering = 0.25,
+      wandering = 0.02,
+    } = this.options;
     const { signal } = this.stopping;
     await sleep((overMs * index) / Math.max(1, sessions), undefined, { signal }).catch(() => undefined);
     const key = `${name}-${index}`;
     const opened = await this.ask('POST', '/api/v1/sessions', {
       key,
-      body: { leadAgentId: 'chief', input: `${input(index)} (${key})` },
+      body: { leadAgentId: leads[index % leads.length], input: `${input(index)} (${key})` },
     });
     if (!opened) return;
     session.id = String(opened.id);

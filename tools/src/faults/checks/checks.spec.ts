@@ -19,7 +19,18 @@ const answer = (step: number, ...calls: string[]): JournalEntry => ({
 });
 const result = (callId: string): JournalEntry => ({ kind: 'tool', callId, content: 'done' });
 
-/** A session in which all is well: a user asks, the lead gives alice a task, she uses a tool and reports. */
+const report = (callId: string, id: string): JournalEntry => ({
+  kind: 'handoff',
+  callId,
+  outcome: 'completed',
+  tool: 'subagent_bob',
+  to: 'bob#1',
+  ids: [id],
+  attempts: 1,
+  steps: 1,
+});
+
+/** A session in which all is well: a user asks, the lead gives alice a task, she uses a tool and reports; then it calls bob. */
 function soundSession(): SessionRecord {
   return {
     id: 'ses_1',
@@ -29,14 +40,17 @@ function soundSession(): SessionRecord {
         name: 'lead',
         fields: { st: 'unloaded' },
         mailbox: [],
-        journal: [mail('m1'), answer(1), mail('m3'), answer(2)],
+        journal: [mail('m1'), answer(1), mail('m3'), answer(2, 'h1'), report('h1', 'm6'), answer(3)],
       },
       { name: 'alice', fields: {}, mailbox: [], journal: [mail('m2'), answer(1, 'c1'), result('c1'), answer(2)] },
+      { name: 'bob#1', fields: {}, mailbox: [], journal: [mail('m5'), answer(1)] },
     ],
     ledger: new Map([
       letter('m1', 'user', 'lead'),
       letter('m2', 'lead', 'alice'),
       letter('m3', 'alice', 'lead', { type: 'result', inReplyTo: 'm2', seq: 2 }),
+      letter('m5', 'lead', 'bob#1'),
+      letter('m6', 'bob#1', 'lead', { type: 'result', inReplyTo: 'm5', seq: 3 }),
     ]) as SessionRecord['ledger'],
     dead: [],
     openTasks: [],
@@ -123,6 +137,7 @@ test.each<[string, string, (evidence: Evidence, session: SessionRecord) => void]
       journalOf(session, 'lead').splice(2, 1);
     },
   ],
+  ['I1', 'a report of a call that is nowhere', (_, session) => void journalOf(session, 'lead').splice(4, 1)],
   ['I2', 'a result of no task', (_, { ledger }) => void Object.assign(ledger.get('m3') ?? {}, { inReplyTo: 'm1' })],
   ['I2', 'a task that is still open', (_, session) => void session.openTasks.push('m2')],
   ['I3', 'messages that were read out of order', (_, session) => disorder(session)],
@@ -132,6 +147,7 @@ test.each<[string, string, (evidence: Evidence, session: SessionRecord) => void]
   ['I5', 'an effect that happened twice', ({ effects }) => void effects.push(...effects)],
   ['I5', 'an effect under a second key', ({ effects }) => void effects.push({ ...effects[0], key: 'k2' } as never)],
   ['I5', 'a call with two results', (_, session) => void journalOf(session, 'alice').splice(3, 0, result('c1'))],
+  ['I5', 'a call with two reports', (_, session) => void journalOf(session, 'lead').push(report('h1', 'm6'))],
   ['I6', 'a second final event', (_, { events }) => void events.push({ ...events[1], id: '3-0' } as never)],
   ['I6', 'an event that a reader did not get', ({ clients }) => void clients.splice(1, 1)],
   [

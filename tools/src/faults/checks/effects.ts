@@ -1,4 +1,5 @@
 import type { Check } from './check';
+import { isResult } from './transcripts';
 
 /** Tools whose effect may happen twice for one call, under one key. */
 const IDEMPOTENT = ['effect_again', 'effect_blocking'];
@@ -30,7 +31,7 @@ export const ONE_EFFECT: Check = {
               `${session.id}: ${name} asked ${calls.get(tool) ?? 0} times for ${tool}, which saw ${used} keys`,
             );
         }
-        const results = journal.flatMap((entry) => (entry.kind === 'tool' ? entry.callId : []));
+        const results = journal.flatMap((entry) => (isResult(entry) ? entry.callId : []));
         for (const id of new Set(results.filter((id, i) => results.indexOf(id) !== i)))
           found.push(`${session.id}: the call ${id} of ${name} has more than one result`);
       }

@@ -20,7 +20,7 @@ function misplaced(session: SessionRecord): string[] {
   const places = new Map<string, string[]>();
   const put = (id: string, place: string) => places.set(id, [...(places.get(id) ?? []), place]);
   for (const { name, journal, mailbox } of session.agents) {
-    for (const entry of journal) if (entry.kind === 'mail') for (const id of entry.ids) put(id, `journal of ${name}`);
+    for (const entry of journal) if ('ids' in entry) for (const id of entry.ids) put(id, `journal of ${name}`);
     for (const id of mailbox) put(id, `mailbox of ${name}`);
   }
   for (const id of session.dead) put(id, 'dead letters');
@@ -53,7 +53,7 @@ function wrongResults(session: SessionRecord): string[] {
     results.set(task, [...(results.get(task) ?? []), message]);
   }
   for (const [id, { type, from, to }] of session.ledger) {
-    if (type !== 'task' || from !== 'lead') continue;
+    if (type !== 'task' || from === 'user') continue;
     const all = results.get(id) ?? [];
     const inTime = all.filter(({ late }) => !late);
     if (inTime.length !== 1) found.push(`${session.id}: the task ${id} of ${to} has ${inTime.length} results`);

@@ -1,3 +1,4 @@
+import type { HandoffEntry, JournalEntry, SentEntry, ToolEntry } from '@mailroom/contracts';
 import type { Evidence, PromptMessage } from '../evidence';
 import type { AgentRecord } from '../session-record';
 import type { Check } from './check';
@@ -70,11 +71,23 @@ function storyOfJournal({ journal }: AgentRecord): string[] {
     const next = journal.findIndex((later, i) => i > index && later.kind === 'assistant');
     const results = journal.slice(index + 1, next < 0 ? undefined : next);
     for (const { id } of entry.toolCalls) {
-      const result = results.find((later) => (later.kind === 'tool' || later.kind === 'sent') && later.callId === id);
-      story.push(`result ${id} ${result?.kind === 'tool' ? result.content : (result?.kind ?? '')}`);
+      const result = results.find((later) => isResult(later) && later.callId === id);
+      story.push(`result ${id} ${result?.kind === 'tool' ? kindOf(result.content) : (result?.kind ?? '')}`);
     }
   });
   return story;
+}
+
+/** Whether an entry is the result of a call; a call whose colleague failed may be still open for the own tool. */
+export function isResult(entry: JournalEntry): entry is ToolEntry | SentEntry | HandoffEntry {
+  if (entry.kind === 'handoff') return entry.outcome !== 'fallback';
+  return entry.kind === 'tool' || entry.kind === 'sent';
+}
+
+/** Results that are written from a record have no words of their own. */
+function kindOf(content: string): string {
+  if (/^(queued for|Not sent)/.test(content)) return 'sent';
+  return /^\{"(subagent|errorType)":|cannot go on without an answer/.test(content) ? 'handoff' : content;
 }
 
 const BLOCK = /<message [^>]*msgId="([^"]+)"|<engine>/g;
@@ -83,7 +96,7 @@ function storyOfPrompt(prompt: readonly PromptMessage[]): string[] {
   return prompt.flatMap(({ role, content, tool_calls: calls = [], tool_call_id: id }) => {
     if (role === 'user') return [...content.matchAll(BLOCK)].map(([, mail]) => (mail ? `mail ${mail}` : 'engine'));
     if (role === 'assistant') return [`answer ${calls.map((call) => call.id).join(' ')}`];
-    if (role === 'tool') return [`result ${id} ${/^(queued for|Not sent)/.test(content) ? 'sent' : content}`];
+    if (role === 'tool') return [`result ${id} ${kindOf(content)}`];
     return [];
   });
 }

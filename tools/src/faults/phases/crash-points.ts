@@ -85,7 +85,12 @@ export const crashPoints: Phase = {
     while (!isOver) {
       // Slow leads let sub-agents exit, slow members let the lead exit.
       const words = ['', 'slow-6', 'think-long'];
-      site.load({ sessions: 3, overMs: 1_500, input: (index) => `Do it ${words[index % 3]}.` });
+      site.load({
+        sessions: 4,
+        overMs: 1_500,
+        leads: ['chief', 'chief', 'chief', 'captain'],
+        input: (index) => `Do it ${words[index % 3]}.`,
+      });
       await Promise.race([lanes, sleep(1_700)]);
     }
     await lanes;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LEADS } from '../load';
 import type { Phase } from '../phase';
 
 const LASTS_MS = 24_000;
@@ -8,7 +9,7 @@ export const kills: Phase = {
   about: 'kill -9 of a random gateway or worker every 1 to 3 s',
   async run(site) {
     const { stand, random } = site;
-    site.load({ sessions: 40, overMs: LASTS_MS - 4_000 });
+    site.load({ sessions: 40, overMs: LASTS_MS - 4_000, leads: LEADS });
     const end = performance.now() + LASTS_MS;
     const starting: Promise<void>[] = [];
     while (performance.now() < end) {

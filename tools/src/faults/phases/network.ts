@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LEADS } from '../load';
 import type { Phase } from '../phase';
 import type { LinkFault } from '../tcp-proxy';
 
@@ -29,7 +30,7 @@ export const network: Phase = {
     await sleep(LASTS_MS);
     everywhere({ dropReply: 0.06 });
     // Many accepted messages, of which nobody heard.
-    site.load({ sessions: 10, overMs: LASTS_MS - 1_000, steering: 1 });
+    site.load({ sessions: 10, overMs: LASTS_MS - 1_000, leads: LEADS, steering: 1 });
     await sleep(LASTS_MS);
     everywhere({});
   },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LEADS } from '../load';
 import type { Phase } from '../phase';
 
 export const store: Phase = {
@@ -6,7 +7,7 @@ export const store: Phase = {
   about: 'Redis is stopped, killed, away for 8 s, without its scripts, paused, full',
   async run(site) {
     const { stand, redis } = site;
-    site.load({ sessions: 40, overMs: 24_000 });
+    site.load({ sessions: 40, overMs: 24_000, leads: LEADS });
     await sleep(1_500);
     await stand.redis.stop();
     await stand.redis.restart();
