@@ -25,7 +25,7 @@ afterEach(async () => {
 /** A lead that called these in one step, and parked. */
 const called = async (to: string[], terms: Partial<OutgoingHandoff> = {}): Promise<LoadedAgent> => {
   const lead = await session.startRun();
-  await lead.call(to, terms);
+  await lead.handOff(to, terms);
   return lead;
 };
 const outcomes = async (name = LEAD): Promise<[string, string][]> =>
@@ -55,7 +55,7 @@ const asks = async (name: string, caller = LEAD): Promise<{ agent: LoadedAgent; 
 const nested = async (): Promise<LoadedAgent> => {
   await called(['bob#1'], { timeoutMs: 50_000 });
   const bob = await session.wake('bob#1');
-  await bob.call(['bob#1/leaf#1'], { depth: 2 });
+  await bob.handOff(['bob#1/leaf#1'], { depth: 2 });
   return bob;
 };
 
@@ -201,7 +201,7 @@ describe('a colleague that is reused', () => {
     const lead = await session.startRun();
     for (let i = 0; i < 2; i++) await session.send('alice', 'bob', 'clarify_resp');
     await expect(session.send('alice', 'bob', 'clarify_resp')).rejects.toMatchObject({ code: 'mailbox_full' });
-    await lead.call(['bob']);
+    await lead.handOff(['bob']);
     expect(await session.mail('bob')).toHaveLength(3);
   });
 });
@@ -239,7 +239,7 @@ describe('questions', () => {
       ['call_1_1', 'Not begun: bob asked a question first. Answer it, then call again.'],
     ]);
     await lead.read();
-    await lead.call(['bob']);
+    await lead.handOff(['bob']);
     expect((await outcomes()).at(-1)).toEqual(['call_2_0', expect.stringContaining('asked a question first')]);
     await lead.read();
     await lead.answer(question);

@@ -71,21 +71,21 @@ const COMMANDS: Record<string, () => Promise<() => Promise<unknown>>> = {
   },
   'commit of a step that calls colleagues': async () => {
     const lead = await session.startRun();
-    return () => lead.call(['bob#1', 'alice', 'alice'], { timeoutMs: 50_000 });
+    return () => lead.handOff(['bob#1', 'alice', 'alice'], { timeoutMs: 50_000 });
   },
   'commit of a failure that another attempt follows': async () => {
-    await (await session.startRun()).call(['bob#1'], { max: 2, timeoutMs: 50_000 });
+    await (await session.startRun()).handOff(['bob#1'], { max: 2, timeoutMs: 50_000 });
     const bob = await session.wake('bob#1');
     return () => bob.fail();
   },
   'commit of a report that ends a call and begins the next': async () => {
-    await (await session.startRun()).call(['alice', 'alice'], { timeoutMs: 50_000 });
+    await (await session.startRun()).handOff(['alice', 'alice'], { timeoutMs: 50_000 });
     const alice = await session.wake('alice');
     return () => alice.say('done');
   },
   'commit of a question, and of its answer': async () => {
     const lead = await session.startRun();
-    await lead.call(['bob#1']);
+    await lead.handOff(['bob#1']);
     const bob = await session.wake('bob#1');
     return async () => {
       const { msgId } = await bob.send(LEAD, 'clarify', undefined, { park: 'if_done' });
@@ -94,12 +94,12 @@ const COMMANDS: Record<string, () => Promise<() => Promise<unknown>>> = {
     };
   },
   'cancel of a run with calls': async () => {
-    await (await session.startRun()).call(['bob#1', 'alice', 'alice']);
+    await (await session.startRun()).handOff(['bob#1', 'alice', 'alice']);
     await session.wake('bob#1');
     return () => session.mailbox.cancelRun(session.id, 'enough');
   },
   'close-session with calls': async () => {
-    await (await session.startRun()).call(['bob#1', 'alice', 'alice'], { timeoutMs: 50_000 });
+    await (await session.startRun()).handOff(['bob#1', 'alice', 'alice'], { timeoutMs: 50_000 });
     await session.wake('bob#1');
     return () => session.mailbox.closeSession(session.id);
   },
@@ -197,7 +197,7 @@ test.each(Object.entries(COMMANDS))(
 );
 
 test('sweep of a due handoff: a second execution changes nothing', async () => {
-  await (await session.startRun()).call(['bob#1'], { max: 2, timeoutMs: 50_000 });
+  await (await session.startRun()).handOff(['bob#1'], { max: 2, timeoutMs: 50_000 });
   await session.wake('bob#1');
   const pairs = resendScripts(session.redis, session.prefix);
   await session.fire('bob#1', 'handoff');

@@ -152,7 +152,7 @@ export class HandoffWalk {
     const terms = { max: 1 + (wish % 3), timeoutMs: wish % 2 === 0 ? 1_000_000 : 0, fallback: wish % 4 === 1 };
     const step = (agent.inbox?.step ?? 0) + 1;
     const own = open.map((id) => `${id}_${step}`);
-    await agent.call(to, terms, own);
+    await agent.handOff(to, terms, own);
     return `${agent.lease.agent} calls ${to.join(', ')} with ${JSON.stringify(terms)}`;
   }
 

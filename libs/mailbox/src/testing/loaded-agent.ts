@@ -73,7 +73,7 @@ export class LoadedAgent {
    * A step that calls colleagues as tools, one call for each address, on the same terms. `open`: ids of calls
    * of its own tools in the same answer. Returns the ids of the calls of colleagues.
    */
-  async call(
+  async handOff(
     to: readonly string[],
     terms: Partial<OutgoingHandoff> = {},
     open: readonly string[] = [],
