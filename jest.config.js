@@ -19,9 +19,9 @@ module.exports = {
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools', '<rootDir>/e2e'],
   testMatch: ['**/src/**/*.spec.ts'],
   testEnvironment: 'node',
-  // Packages are ES modules in Nest 12; Jest runs CommonJS, so swc translates them as well.
+  // Nest 12 is ES modules and the OTLP exporter imports while it runs; Jest runs CommonJS, so swc translates them as well.
   transform: { '^.+\\.(ts|tsx|js|mjs)$': ['@swc/jest', swc] },
-  transformIgnorePatterns: ['/node_modules/(?!@nestjs/)'],
+  transformIgnorePatterns: ['/node_modules/(?!@nestjs/|@opentelemetry/otlp-)'],
   // Libraries are read from their sources: no build before a test. `import` must not be in this list.
   testEnvironmentOptions: { customExportConditions: ['@mailroom/source', 'node', 'require', 'default'] },
   modulePathIgnorePatterns: ['/dist/', '<rootDir>/.cache/', '<rootDir>/.nx/'],

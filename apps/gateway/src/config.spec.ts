@@ -27,6 +27,19 @@ test('an empty environment gives the documented defaults', () => {
   });
 });
 
+test('traces go where the standard variables say, and nowhere without them', () => {
+  const tracesUrl = (env: NodeJS.ProcessEnv) => readConfig(env).node.telemetry?.tracesUrl;
+  const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/';
+  expect(tracesUrl({})).toBeUndefined();
+  expect(tracesUrl({ OTEL_EXPORTER_OTLP_ENDPOINT })).toBe('http://collector:4318/v1/traces');
+  const OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = 'http://collector/here';
+  expect(tracesUrl({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT })).toBe('http://collector/here');
+  expect(tracesUrl({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'true' })).toBeUndefined();
+  expect(reasonOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' })).toBe(
+    'OTEL_EXPORTER_OTLP_ENDPOINT has to be an http or https address',
+  );
+});
+
 test('an empty variable counts as absent', () => {
   expect(readConfig({ PORT: '', REDIS_URL: '' }).port).toBe(3000);
 });

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, LEAD_QUEUE, type Logger } from '@mailroom/contracts';
-import { FrameworkLogger, HostNode, type Service, urlOf } from '@mailroom/hosting';
+import { FrameworkLogger, HostNode, type Service, traceRequest, urlOf } from '@mailroom/hosting';
 import { StandardSchemaValidationPipe } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -54,6 +54,7 @@ async function createApp(config: GatewayConfig, node: HostNode, shutdown: Shutdo
   app.use(assignRequestId);
   app.use(closeAfterAnswer(shutdown));
   app.use(passHttp(node));
+  app.use(traceHttp(node));
   app.useBodyParser('text', { type: JSON_TYPES, limit: BODY_LIMIT });
   app.use(parseJsonBody);
   app.useGlobalPipes(new StandardSchemaValidationPipe({ exceptionFactory: (issues) => InvalidRequest.from(issues) }));
@@ -78,6 +79,14 @@ function passHttp({ probe }: HostNode) {
       probe.pass('before', 'http');
       response.once('finish', () => probe.pass('after', 'http'));
     }
+    next();
+  };
+}
+
+/** Middleware: a span for each request that may start or change something. */
+function traceHttp({ tracer }: HostNode) {
+  return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
+    if (request.method === 'POST') traceRequest(tracer, request, response);
     next();
   };
 }

@@ -4,6 +4,8 @@ import { cursor } from './event-query';
 import { InvalidRequest } from './problem';
 import { spaceOf } from './space';
 
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
 /** One request and its answer, for handlers that need more than parameters and body. */
 export class Exchange {
   readonly space = spaceOf();
@@ -26,6 +28,12 @@ export class Exchange {
     const key = this.request.headers['idempotency-key'];
     if (key === undefined || (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key))) return key;
     throw new InvalidRequest([{ path: 'Idempotency-Key', message: 'has 1 to 255 visible ASCII characters' }]);
+  }
+
+  /** The `traceparent` header, for the message that the request sends; a malformed one counts as none. */
+  get traceparent(): string | undefined {
+    const { traceparent } = this.request.headers;
+    return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
   }
 
   /** The `Last-Event-ID` header. Throws `invalid_request`. */

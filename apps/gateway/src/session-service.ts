@@ -21,6 +21,13 @@ export interface OpenedSession {
   runId?: string;
 }
 
+/** What a request says beside its body. */
+export interface RequestHead {
+  readonly idempotencyKey: string | undefined;
+  /** Where the message that it sends comes from in a distributed trace. */
+  readonly traceparent: string | undefined;
+}
+
 /** What people do with sessions. Every method throws `not_found` for a session of another space, as for none. */
 export class SessionService {
   private readonly door: RequestDoor;
@@ -36,7 +43,8 @@ export class SessionService {
    * Opens a session; with a key the same request opens it once. Throws `agent_not_found`, `agent_unavailable` or
    * `idempotency_conflict`.
    */
-  async open(space: string, body: OpenSessionBody, key: string | undefined): Promise<OpenedSession> {
+  async open(space: string, body: OpenSessionBody, head: RequestHead): Promise<OpenedSession> {
+    const { idempotencyKey: key, traceparent } = head;
     const lead = await this.leadOf(space, body.leadAgentId);
     const id = `ses_${key === undefined ? randomBytes(16).toString('hex') : digest([space, key]).slice(0, 32)}`;
     await this.door.mailbox.openSession({
@@ -54,13 +62,20 @@ export class SessionService {
     });
     await this.door.sessions.register(space, id);
     if (body.input === undefined) return { id, leadAgentId: lead.id };
-    const letter = { from: 'user', to: LEAD, type: 'task', content: body.input, msgId: derivedMessageId(id, 'input') };
-    const { runId } = await this.door.mailbox.send(id, letter);
+    const { runId } = await this.door.mailbox.send(id, {
+      from: 'user',
+      to: LEAD,
+      type: 'task',
+      content: body.input,
+      msgId: derivedMessageId(id, 'input'),
+      ...(traceparent !== undefined && { traceparent }),
+    });
     return { id, leadAgentId: lead.id, runId };
   }
 
   /** A user's message. Throws the refusals of R4, R18 and R21. */
-  async post(space: string, sessionId: string, body: PostMessageBody, key: string | undefined): Promise<SendReceipt> {
+  async post(space: string, sessionId: string, body: PostMessageBody, head: RequestHead): Promise<SendReceipt> {
+    const { idempotencyKey: key, traceparent } = head;
     await this.summary(space, sessionId);
     return this.door.mailbox.send(sessionId, {
       from: 'user',
@@ -68,6 +83,7 @@ export class SessionService {
       type: 'task',
       ...body,
       ...(key !== undefined && { msgId: derivedMessageId(sessionId, 'key', key) }),
+      ...(traceparent !== undefined && { traceparent }),
     });
   }
 

@@ -30,11 +30,12 @@ export class SessionsController {
 
   @Post()
   async open(
-    @ThisExchange() { space, idempotencyKey, left, response }: Exchange,
+    @ThisExchange() exchange: Exchange,
     @Body({ schema: openSessionBody }) body: OpenSessionBody,
     @Query({ schema: waitQuery }) { wait }: WaitQuery,
   ): Promise<{ id: string; status: string; leadAgentId: string; run?: Run }> {
-    const { id, leadAgentId, runId } = await this.sessions.open(space, body, idempotencyKey);
+    const { space, left, response } = exchange;
+    const { id, leadAgentId, runId } = await this.sessions.open(space, body, exchange);
     response.setHeader('location', `/api/v1/sessions/${id}`);
     const run = runId === undefined ? undefined : await this.run({ space, sessionId: id, runId }, wait, left);
     if (wait !== undefined && run) response.statusCode = isSettled(run.status) ? 200 : 202;
@@ -61,12 +62,13 @@ export class SessionsController {
   @Post(':id/messages')
   @HttpCode(202)
   async post(
-    @ThisExchange() { space, idempotencyKey, left, response }: Exchange,
+    @ThisExchange() exchange: Exchange,
     @Param('id') sessionId: string,
     @Body({ schema: postMessageBody }) body: PostMessageBody,
     @Query({ schema: waitQuery }) { wait }: WaitQuery,
   ): Promise<{ msgId: string; runId: string } & Partial<Run>> {
-    const { msgId, runId } = await this.sessions.post(space, sessionId, body, idempotencyKey);
+    const { space, left, response } = exchange;
+    const { msgId, runId } = await this.sessions.post(space, sessionId, body, exchange);
     if (wait === undefined) return { msgId, runId };
     const run = await this.run({ space, sessionId, runId }, wait, left);
     if (isSettled(run.status)) response.statusCode = 200;

@@ -40,6 +40,8 @@ export const agentMessage = z.object({
   code: z.string().optional(),
   /** Only on the task of a handoff: layers below the lead. */
   depth: z.number().int().optional(),
+  /** Where the message was sent from in a distributed trace (W3C Trace Context); only where traces are exported. */
+  traceparent: z.string().optional(),
 });
 export type AgentMessage = z.infer<typeof agentMessage>;
 

@@ -29,8 +29,10 @@ import { AgentHost } from './agent-host';
 import { effectTools } from './effect-tools';
 import { Probe } from './probe';
 import { queueOptions, queuePrefix, workerOptions, workerSizes } from './queue-options';
+import { traceSends } from './request-spans';
 import type { NodeSettings } from './settings';
 import { Sweeper } from './sweeper';
+import { startTelemetry, type Telemetry } from './telemetry';
 import {
   HOST_ACTIONS,
   MAILBOX_ACTIONS,
@@ -75,6 +77,7 @@ export class HostNode {
   readonly toolNames: readonly string[];
   /** Where tests of faults look in. */
   readonly probe: Probe;
+  readonly logger: Logger;
   /** For the app's BullMQ Workers, with the prefix of their keys. */
   readonly bullmq: { connection: ReturnType<typeof connect>; prefix: string };
   /** The connection for what people ask. */
@@ -83,6 +86,7 @@ export class HostNode {
   private readonly sweeper: Sweeper;
   private readonly ticks: Queue;
   private readonly workers = new Set<Worker>();
+  private readonly telemetry: Telemetry | undefined;
   private isStopping = false;
 
   /**
@@ -96,7 +100,8 @@ export class HostNode {
   ): Promise<HostNode> {
     // Before the first queue is made: BullMQ connects at once, and tries for ever.
     await checkStore(settings.redisUrl, settings.redisPrefix);
-    const node = new HostNode(settings, seat, logger);
+    const telemetry = settings.telemetry && (await startTelemetry(settings.telemetry, settings.host, logger));
+    const node = new HostNode(settings, seat, { logger, telemetry });
     await Promise.all(node.connections.filter(({ status }) => status === 'wait').map((redis) => redis.connect()));
     await node.sweeper.schedule(node.ticks);
     node.host.start();
@@ -106,8 +111,10 @@ export class HostNode {
   private constructor(
     settings: NodeSettings,
     seat: typeof LEAD_QUEUE | typeof SUB_AGENT_QUEUE,
-    readonly logger: Logger,
+    { logger, telemetry }: { logger: Logger; telemetry: Telemetry | undefined },
   ) {
+    this.logger = logger;
+    this.telemetry = telemetry;
     const { host, redisUrl: url, redisPrefix: prefix } = settings;
     const open = (use: string, mood: 'patient' | 'prompt') => connect({ url, name: `${host}-${use}`, mood });
     const [loops, subscriber, jobs, people] = [
@@ -141,7 +148,10 @@ export class HostNode {
     this.notifications = new Notifications(subscriber, prefix);
     this.liveEvents = new EventFeed(loops, this.notifications, prefix);
     this.requests = {
-      mailbox: this.probe.watch(new RedisMailbox(people, { prefix, activate, alarm }), MAILBOX_ACTIONS),
+      mailbox: traceSends(
+        this.probe.watch(new RedisMailbox(people, { prefix, activate, alarm }), MAILBOX_ACTIONS),
+        telemetry?.tracer,
+      ),
       sessions: new SessionReader(people, prefix),
       accounts: new Accounts(people, prefix),
       events: new EventFeed(people, this.notifications, prefix),
@@ -172,6 +182,7 @@ export class HostNode {
       },
       host,
       logger,
+      ...(telemetry && { tracer: telemetry.tracer }),
     };
     this.host = new AgentHost(mailbox, deps, { capacity, leaseMs }, logger);
     const times = { everyMs: settings.sweepMs, unclaimedMs: leaseMs };
@@ -191,6 +202,11 @@ export class HostNode {
   /** Notes a BullMQ Worker that consumes for this process. */
   adopt(worker: Worker): void {
     this.workers.add(worker);
+  }
+
+  /** Makes spans of requests; absent where no traces are exported. */
+  get tracer(): Telemetry['tracer'] | undefined {
+    return this.telemetry?.tracer;
   }
 
   /** False while Redis is away, for telling that apart from other failures. */
@@ -232,9 +248,9 @@ export class HostNode {
     clearTimeout(timer);
   }
 
-  /** Closes queues and connections; the app's Workers have to be closed before. */
+  /** Closes queues and connections, and sends the last spans; the app's Workers have to be closed before. */
   async close(): Promise<void> {
-    await Promise.all(this.queues.map((queue) => queue.close()));
+    await Promise.all([...this.queues.map((queue) => queue.close()), this.telemetry?.stop()]);
     for (const redis of this.connections) redis.disconnect();
   }
 

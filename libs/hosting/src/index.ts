@@ -11,6 +11,7 @@ export {
   workerOptions,
   workerSizes,
 } from './queue-options';
+export { traceRequest } from './request-spans';
 export { runService, type Service, urlOf } from './run-service';
 export { type NodeSettings, nodeSettings, nodeVariables, readVariables, wholeNumber } from './settings';
 export { Sweeper, type SweeperOptions } from './sweeper';

@@ -6,6 +6,7 @@ import type { OwnPrice } from '@mailroom/llm';
 import { z } from 'zod';
 import { readPriceFile } from './price-file';
 import type { ProbeSettings } from './probe';
+import type { TelemetrySettings } from './telemetry';
 
 const DAY_MS = 86_400_000;
 
@@ -20,6 +21,12 @@ export function wholeNumber(min: number, max: number) {
 }
 
 const milliseconds = wholeNumber(1, DAY_MS);
+
+const httpUrl = z.string().refine((text) => /^https?:$/.test(schemeOf(text)), 'has to be an http or https address');
+
+function schemeOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).protocol : '';
+}
 
 /** The variables that gateways and workers share; each app adds its own to this shape. */
 export const nodeVariables = {
@@ -48,6 +55,9 @@ export const nodeVariables = {
   HEARTBEAT_TTL_MS: wholeNumber(100, DAY_MS).default(LIMITS.leaseMs),
   MAX_COLLABORATION_DEPTH: wholeNumber(0, 16).default(LIMITS.collaborationDepth),
   SWEEP_MS: wholeNumber(50, DAY_MS).default(LIMITS.sweepMs),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional(),
+  OTEL_SDK_DISABLED: z.string().optional(),
   FAILPOINT: z.string().optional(),
   HISTORY_FILE: z.string().optional(),
   EFFECT_LOG: z.string().optional(),
@@ -78,6 +88,8 @@ export interface NodeSettings {
   sweepMs: number;
   /** Layers of handoffs below a lead. */
   depthCap: number;
+  /** Where traces go; absent: nowhere. */
+  telemetry?: TelemetrySettings;
   /** Empty but in tests of faults. */
   probe: ProbeSettings;
   /** The file of the tools with which tests of faults count effects; without one there are no such tools. */
@@ -102,12 +114,21 @@ export function nodeSettings(app: string, variables: NodeVariables): NodeSetting
     leaseMs: variables.HEARTBEAT_TTL_MS,
     sweepMs: variables.SWEEP_MS,
     depthCap: variables.MAX_COLLABORATION_DEPTH,
+    ...telemetryOf(app, variables),
     probe: {
       ...(variables.FAILPOINT && { failpoint: variables.FAILPOINT }),
       ...(variables.HISTORY_FILE && { historyFile: variables.HISTORY_FILE }),
     },
     ...(variables.EFFECT_LOG && { effectLog: variables.EFFECT_LOG }),
   };
+}
+
+/** As the OpenTelemetry specification says: the address for traces as it is, else the base with `/v1/traces` behind it. */
+function telemetryOf(app: string, variables: NodeVariables): { telemetry?: TelemetrySettings } {
+  const base = variables.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/$/, '');
+  const tracesUrl = variables.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base}/v1/traces`);
+  if (!tracesUrl || variables.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return {};
+  return { telemetry: { serviceName: `mailroom-${app}`, tracesUrl } };
 }
 
 /** The folder that was named, else the one that lies beside the agents, if there is one. */

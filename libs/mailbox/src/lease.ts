@@ -110,6 +110,7 @@ export interface OutgoingMessage {
   content: string;
   context?: string;
   inReplyTo?: string;
+  traceparent?: string;
 }
 
 /** One call of a colleague as a tool. Each attempt is a task with this content. */
@@ -132,6 +133,7 @@ export interface OutgoingHandoff {
   fallback: boolean;
   content: string;
   context?: string;
+  traceparent?: string;
 }
 
 /** The answer to a colleague's question, as a call that waits for what the colleague makes of it. */
@@ -141,6 +143,7 @@ export interface OutgoingAnswer {
   /** msgId of the question. */
   question: string;
   content: string;
+  traceparent?: string;
 }
 
 /** One part of a step, written by one script. */
@@ -170,7 +173,13 @@ export interface StepPart {
   /** Reason of the exit that this part may cause; `completed` when absent. */
   leave?: ExitReason;
   /** A sub-agent's text in a step without tool calls (R10). `force`: an own open question does not hold it back. */
-  final?: { status: 'ok' | 'partial' | 'failed' | 'timeout'; force: boolean; text: string; code?: string };
+  final?: {
+    status: 'ok' | 'partial' | 'failed' | 'timeout';
+    force: boolean;
+    text: string;
+    code?: string;
+    traceparent?: string;
+  };
   /** Cancels what is open; the lead's next step is its last one (R12). */
   conclude?: 'max_steps';
   /** A lead's text in a step without tool calls (R14). `force`: the run ends whatever is open. */

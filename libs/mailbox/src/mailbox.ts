@@ -10,6 +10,7 @@ export interface Letter {
   context?: string;
   inReplyTo?: string;
   msgId?: string;
+  traceparent?: string;
   /** What a user's message does while a run is on (R18). */
   onBusy?: 'steer' | 'reject';
 }

@@ -127,7 +127,7 @@ export class RedisMailbox implements Mailbox {
         sends: sends.map(({ callId, msgId, to, type, inReplyTo }) => ({ callId, id: msgId, to, type, inReplyTo })),
       }),
       ...(usage && { usage: callSums(usage) }),
-      ...(handoffs?.length && { handoffs: handoffs.map(({ content, context, ...request }) => request) }),
+      ...(handoffs?.length && { handoffs: handoffs.map(({ content, context, traceparent, ...request }) => request) }),
       ...(answers?.length && {
         answers: answers.map(({ callId, msgId, question }) => ({ callId, id: msgId, question })),
       }),
@@ -145,7 +145,7 @@ export class RedisMailbox implements Mailbox {
       ...sends.map(bodyOf),
       ...(handoffs ?? []).map(bodyOf),
       ...(answers ?? []).map(bodyOf),
-      ...(final ? [JSON.stringify({ content: final.text })] : []),
+      ...(final ? [bodyOf({ ...final, content: final.text })] : []),
       ...(settle ? [JSON.stringify({ text: settle.text })] : []),
     ])) as WithInbox;
     const reply = this.parse<Reply & Omit<CommitReceipt, 'inbox'>>(fence.sessionId, json);
@@ -269,6 +269,7 @@ function fenceArgs(fence: Fence): (string | number)[] {
   return [...leaseArgs(fence), fence.sessionCancel, fence.agentCancel];
 }
 
-function bodyOf({ content, context }: { content: string; context?: string }): string {
-  return JSON.stringify(context === undefined ? { content } : { content, context });
+/** Where a message was sent from comes first: `send.lua` takes it off when it compares words. */
+function bodyOf({ traceparent, content, context }: Pick<Letter, 'traceparent' | 'content' | 'context'>): string {
+  return JSON.stringify({ traceparent, content, context });
 }

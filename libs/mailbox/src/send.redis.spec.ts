@@ -81,6 +81,19 @@ test('R3: the same id again changes nothing and gets the same answer, before any
   expect(await session.ask(letter)).toEqual(first);
 });
 
+test('R3: the same words under the same id are the same message, wherever in a trace they were sent from', async () => {
+  await open();
+  const from = (span: string) => `00-${'1'.repeat(32)}-${span.repeat(16)}-01`;
+  const letter = { msgId: 'msg_000000000001', content: 'words', traceparent: from('a') };
+  const first = await session.ask(letter);
+  expect(await session.ask({ ...letter, traceparent: from('b') })).toEqual(first);
+  expect(await session.ask({ msgId: letter.msgId, content: 'words' })).toEqual(first);
+  await expect(session.ask({ ...letter, content: 'word' })).rejects.toMatchObject({ code: 'idempotency_conflict' });
+  const plain = { msgId: 'msg_000000000002', content: 'words' };
+  const second = await session.ask(plain);
+  expect(await session.ask({ ...plain, traceparent: from('a') })).toEqual(second);
+});
+
 test('R3: a repeated message to an agent that is loaded names no activation', async () => {
   await open();
   const letter = { msgId: 'msg_000000000001' };

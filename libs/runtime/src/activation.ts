@@ -15,6 +15,7 @@ import { overgrown } from './step-request';
 import { type Seat, takeSeat } from './team';
 import { think } from './think';
 import { type ToolUse, useTools } from './use-tools';
+import { WorkSpans } from './work-spans';
 
 /** A step that is under way when its host stops gets this long to end by itself. */
 const GRACE_MS = 3_000;
@@ -69,6 +70,7 @@ export class Activation implements IdleAgent, Sleeper {
   /** True: a cancel came since the last look, so what that look saw is not to be worked on. */
   private isStale = false;
   private abort: ((why: Interrupt) => void) | undefined;
+  private readonly spans: WorkSpans | undefined;
   private end: (() => void) | undefined;
 
   constructor(
@@ -81,6 +83,7 @@ export class Activation implements IdleAgent, Sleeper {
     this.sessionId = job.sessionId;
     this.agent = job.agent;
     this.epoch = job.epoch;
+    this.spans = deps.tracer && new WorkSpans(deps.tracer, job);
   }
 
   get isLeaving(): boolean {
@@ -144,6 +147,7 @@ export class Activation implements IdleAgent, Sleeper {
     } catch (error) {
       await this.fail(error);
     }
+    this.spans?.rest();
     this.deps.notifications.ignore(this);
     this.onLeft(this);
     this.end?.();
@@ -181,6 +185,7 @@ export class Activation implements IdleAgent, Sleeper {
       if (after === 'left') return 'left';
       // Whatever came since the last look has called for attention.
       if (after === 'idle' && !this.attention.isCalled) {
+        this.spans?.rest();
         this.idle.add(this);
         return 'idle';
       }
@@ -260,8 +265,9 @@ export class Activation implements IdleAgent, Sleeper {
     const writer = this.writerFor(inbox);
     const controller = new AbortController();
     this.abort = (why) => controller.abort(new Interruption(why));
+    const spans = this.spans?.step({ seat, inbox, memory: this.memory, isOld: next.kind === 'use-tools' });
     try {
-      const after = await this.make(seat, inbox, next, { writer, signal: controller.signal });
+      const after = await this.make(seat, inbox, next, { writer, signal: controller.signal, spans });
       this.memory.add(writer.held, writer.commits);
       return after;
     } catch (error) {
@@ -272,6 +278,7 @@ export class Activation implements IdleAgent, Sleeper {
       return 'look';
     } finally {
       this.abort = undefined;
+      spans?.end();
     }
   }
 
@@ -279,7 +286,7 @@ export class Activation implements IdleAgent, Sleeper {
     seat: Seat,
     inbox: Inbox,
     next: WorkStep,
-    to: Pick<ToolUse, 'writer' | 'signal'>,
+    to: Pick<ToolUse, 'writer' | 'signal' | 'spans'>,
   ): Promise<AfterStep> {
     const { sessionId, agent } = this;
     const use = { ...to, sessionId, agent };
@@ -312,6 +319,7 @@ export class Activation implements IdleAgent, Sleeper {
   private async fail(error: unknown): Promise<void> {
     const known = toAppError(error);
     const { sessionId, agent, epoch } = this;
+    this.spans?.rest(known.code);
     if (known.code === 'lease_lost' || known.code === 'session_closed') return;
     this.deps.logger.error({ sessionId, agent, epoch, code: known.code, err: error }, 'activation failed');
     if (!this.lease) return;

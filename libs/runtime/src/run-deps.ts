@@ -2,6 +2,7 @@ import type { ToolRegistry } from '@mailroom/capabilities';
 import type { Logger } from '@mailroom/contracts';
 import type { ModelClient, PriceTable } from '@mailroom/llm';
 import type { AgentDirectory, Mailbox, Notifications } from '@mailroom/mailbox';
+import type { Tracer } from '@opentelemetry/api';
 import type { InputFilters } from './input-filters';
 
 /** Times of a deployment; agents may set their own where their definition has the field. */
@@ -34,4 +35,6 @@ export interface RunDeps {
   /** Names process and machine in `as` and `ax` events. */
   host: string;
   logger: Logger;
+  /** Makes spans; absent where no traces are exported. */
+  tracer?: Tracer;
 }

@@ -11,6 +11,7 @@ import { failedReport } from './report';
 import { cutResult } from './result-text';
 import type { RunDeps } from './run-deps';
 import { refusal, type StepRequest, stepRequest } from './step-request';
+import type { StepSpans } from './step-spans';
 import { type Seat, takeSeat } from './team';
 import { TextStream } from './text-stream';
 
@@ -27,6 +28,7 @@ export interface Thought {
   signal: AbortSignal;
   /** True: no tools, because a limit was reached. */
   last: boolean;
+  spans: StepSpans | undefined;
 }
 
 /** What a step did so far, and the ordinary tool calls that it still owes the results of. */
@@ -41,7 +43,7 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
   const { definition } = seat;
   if (!definition) {
     const part = failedPart(seat, 'failed', `The agent "${seat.address}" has no active definition.`);
-    return { receipt: await writer.commit(part), open: [] };
+    return { receipt: await commit(thought, part), open: [] };
   }
   const step = inbox.step + 1;
   const caller = { seat, inbox, model: definition.model ?? deps.settings.model };
@@ -69,7 +71,7 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
       filters: deps.filters,
       window: request.window,
     });
-    const receipt = await writer.commit(part);
+    const receipt = await commit(thought, part);
     return { receipt, open: calls.filter(({ id }) => part.open?.includes(id)) };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
@@ -88,19 +90,26 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
     const reason = error.code === 'model_context_exceeded' ? `${error.message}. ${NOTHING_LEFT}` : error.message;
     const text = error.partialText ? `${reason}\n\nText so far: ${error.partialText}` : reason;
     const part = { ...failedPart(seat, status, text, error.code), usage, events: await stream.rest() };
-    return { receipt: await writer.commit(part), open: [] };
+    return { receipt: await commit(thought, part), open: [] };
   }
+}
+
+function commit({ writer, spans }: Thought, part: StepPart): Promise<CommitReceipt> {
+  return spans ? spans.commit(part, (traced) => writer.commit(traced)) : writer.commit(part);
 }
 
 function callModel(
   deps: RunDeps,
-  { memory, signal }: Thought,
+  { memory, signal, spans }: Thought,
   request: StepRequest,
   stream: TextStream,
 ): Promise<ModelAnswer> {
   const { model, tools, silenceMs, callMs } = request;
   const messages = renderPrompt(request.system, memory, request.tail, request.window);
-  return deps.model.complete({ model, messages, tools, silenceMs, callMs, signal }, (event) => stream.take(event));
+  const call = deps.model.complete({ model, messages, tools, silenceMs, callMs, signal }, (event) =>
+    stream.take(event),
+  );
+  return spans ? spans.chat(model, call) : call;
 }
 
 /** Who was called as a tool and has something to show reports on it even when the model failed. */

@@ -3,6 +3,7 @@ import type { ToolCall } from '@mailroom/contracts';
 import { derivedMessageId, type Inbox, type StepPart } from '@mailroom/mailbox';
 import type { LedgerWriter } from './ledger-writer';
 import type { RunDeps } from './run-deps';
+import type { StepSpans } from './step-spans';
 
 const UNKNOWN = 'The outcome of this call is unknown: the process that ran it ended. It was not run again.';
 
@@ -16,6 +17,7 @@ export interface ToolUse {
   isFresh: (callId: string) => 'yes' | 'fallback' | 'no';
   writer: LedgerWriter;
   signal: AbortSignal;
+  spans: StepSpans | undefined;
 }
 
 /**
@@ -59,5 +61,6 @@ async function run(deps: RunDeps, use: ToolUse, call: ToolCall): Promise<ToolOut
   const { sessionId, agent, step, signal } = use;
   const idempotencyKey = derivedMessageId(sessionId, agent, step, call.id, 'tool').slice(4);
   const context = { sessionId, agent, idempotencyKey, signal };
-  return executeTool(tool, call.arguments, context, { timeoutMs: deps.settings.toolMs });
+  const execution = executeTool(tool, call.arguments, context, { timeoutMs: deps.settings.toolMs });
+  return use.spans ? use.spans.tool(call, execution) : execution;
 }

@@ -13,8 +13,9 @@
 -- @include run
 local known = ledger(ARGV[1])
 if known then
-  -- The same id for another message is a mistake of the sender, not a repetition.
-  if string.sub(known.stored, 1 - #ARGV[6]) ~= string.sub(ARGV[6], 2) then return cjson.encode({ code = 'id_taken' }) end
+  -- The same id for another message is a mistake of the sender, not a repetition; where it was sent from may differ.
+  local words = string.gsub(ARGV[6], '^{"traceparent":"[^"]*",', '{', 1)
+  if string.sub(known.stored, 1 - #words) ~= string.sub(words, 2) then return cjson.encode({ code = 'id_taken' }) end
   -- An activation that was never claimed is named again: its enqueue may be what got lost.
   local recipient = agent(known.to)
   if recipient.st == 'scheduled' then activations[1] = { known.to, num(recipient.epoch) } end
