@@ -15,6 +15,7 @@ import { RunWaiter } from './run-waiter';
 import { SessionService } from './session-service';
 import { SessionsController } from './sessions.controller';
 import { Shutdown } from './shutdown';
+import { TraceController } from './trace.controller';
 import { UsageController } from './usage.controller';
 
 @Module({})
@@ -37,6 +38,7 @@ export function appModule(node: HostNode, config: GatewayConfig, shutdown: Shutd
       SessionsController,
       RecordsController,
       UsageController,
+      TraceController,
       EventsController,
       AgentsController,
       HealthController,

@@ -82,6 +82,15 @@ export {
   userInput,
 } from './session';
 export type { ToolSpec } from './tool-spec';
+export {
+  type TraceHead,
+  type TraceKind,
+  type TraceSpan,
+  type TraceStatus,
+  trace,
+  traceHead,
+  traceSpan,
+} from './trace';
 export { type Spending, spending, type TokenUsage, tokenUsage } from './usage';
 export {
   type SessionUsage,

@@ -15,3 +15,4 @@ export { traceRequest } from './request-spans';
 export { runService, type Service, urlOf } from './run-service';
 export { type NodeSettings, nodeSettings, nodeVariables, readVariables, wholeNumber } from './settings';
 export { Sweeper, type SweeperOptions } from './sweeper';
+export { type OpenTrace, SessionTrace } from './trace/session-trace';

@@ -25,6 +25,15 @@ export class EventFeed {
     return entries.map((entry) => toEvent(sessionId, entry as [string, string[]]));
   }
 
+  /** Whether events of the session were trimmed so far. */
+  async isTrimmed(sessionId: string): Promise<boolean> {
+    const key = this.keys.of('events', sessionId);
+    if ((await this.redis.xlen(key)) === 0) return false;
+    const facts = (await this.redis.xinfo('STREAM', key)) as unknown[];
+    const fact = (name: string) => Number(facts[facts.indexOf(name) + 1]);
+    return fact('entries-added') > fact('length');
+  }
+
   /**
    * Events after the cursor as they come, each once and in order, until the signal aborts. When entries after the cursor
    * were trimmed, or Redis has lost the entry at the cursor, a `reset` event comes and then all that is there; at the

@@ -116,6 +116,13 @@ export class SessionReader {
     };
   }
 
+  /** Runs of the session in the order in which they began. */
+  async runs(space: string, sessionId: string, offset: number, count: number): Promise<Run[]> {
+    const ids = await this.redis.lrange(this.keys.of('runs', sessionId), offset, offset + count - 1);
+    const runs = await Promise.all(ids.map((id) => this.run(space, sessionId, id)));
+    return runs.filter((run) => run !== undefined);
+  }
+
   /** All messages of the session in the order in which they were accepted. */
   async ledger(space: string, sessionId: string, offset: number, count: number): Promise<AgentMessage[] | undefined> {
     if (!(await this.session(space, sessionId))) return undefined;
@@ -125,9 +132,21 @@ export class SessionReader {
     return stored.filter((text) => text !== null).map((text) => parseMessage(text.slice(text.indexOf('\n') + 1)));
   }
 
+  /** Messages of the session by id; those that it does not have are left out. */
+  async messages(space: string, sessionId: string, ids: readonly string[]): Promise<AgentMessage[]> {
+    if (ids.length === 0 || !(await this.session(space, sessionId))) return [];
+    const stored = await this.redis.hmget(this.keys.of('ledger', sessionId), ...ids);
+    return stored.filter((text) => text !== null).map((text) => parseMessage(text.slice(text.indexOf('\n') + 1)));
+  }
+
+  /** The whole journal of an agent. */
   async journal(space: string, sessionId: string, agent: string): Promise<JournalEntry[] | undefined> {
-    if (!(await this.session(space, sessionId))) return undefined;
-    const entries = await this.redis.lrange(this.keys.of('memory', sessionId, agent), 0, -1);
+    return (await this.session(space, sessionId)) && this.journalPart(sessionId, agent, 0, -1);
+  }
+
+  /** Entries of a journal by their index, both ends included; the session's space is not looked at. */
+  async journalPart(sessionId: string, agent: string, from: number, to: number): Promise<JournalEntry[]> {
+    const entries = await this.redis.lrange(this.keys.of('memory', sessionId, agent), from, to);
     return entries.map((entry) => JSON.parse(entry) as JournalEntry);
   }
 
