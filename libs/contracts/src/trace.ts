@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 /** What a span of a session's trace stands for. */
-export const traceKind = z.enum(['run', 'activation', 'step', 'model', 'tool', 'handoff', 'message']);
+const traceKind = z.enum(['run', 'activation', 'step', 'model', 'tool', 'handoff', 'message']);
 export type TraceKind = z.infer<typeof traceKind>;
 
 /** `running`: no end is recorded so far. */
-export const traceStatus = z.enum(['running', 'ok', 'failed', 'cancelled']);
+const traceStatus = z.enum(['running', 'ok', 'failed', 'cancelled']);
 export type TraceStatus = z.infer<typeof traceStatus>;
 
 /**

@@ -4,7 +4,9 @@ import { LEAD, type SessionEvent } from '@mailroom/contracts';
 export interface ActivationFact {
   id: string;
   agent: string;
-  parentId: string | undefined;
+  runId: string | undefined;
+  /** The handoff for which an instance was loaded. */
+  handoff: CallFact | undefined;
   startedAt?: string;
   endedAt?: string;
   reason?: string;
@@ -24,6 +26,8 @@ export interface CallFact {
   startedAt?: string;
   endedAt?: string;
   data: Record<string, unknown>;
+  /** Of a handoff, once its call was found in the caller's journal. */
+  spanId?: string;
 }
 
 /**
@@ -39,7 +43,7 @@ export class EventFacts {
   /** The key of the latest call of an agent with an id, which may repeat in later steps. */
   private readonly latest = new Map<string, string>();
   /** The handoff for which an instance works. */
-  private readonly workFor = new Map<string, string>();
+  private readonly workFor = new Map<string, CallFact>();
   private readonly messageRuns = new Map<string, string>();
 
   /** Takes the events of the session one by one, oldest first. */
@@ -78,7 +82,7 @@ export class EventFacts {
     const id = `activation:${agent}:${data.epoch}`;
     let fact = this.loaded.get(agent);
     if (event === 'as' || fact?.id !== id) {
-      fact = { id, agent, parentId: this.workFor.get(agent) ?? (runId && runSpanId(runId)), attributes: { ...data } };
+      fact = { id, agent, runId, handoff: this.workFor.get(agent), attributes: { ...data } };
       this.activations.push(fact);
       this.loaded.set(agent, fact);
     }
@@ -114,7 +118,7 @@ export class EventFacts {
     if (event === 'he') fact.endedAt = at;
     // A further attempt begins nothing anew.
     else fact.startedAt ??= at;
-    if (event === 'hs' && typeof data.to === 'string') this.workFor.set(data.to, handoffSpanId(key));
+    if (event === 'hs' && typeof data.to === 'string') this.workFor.set(data.to, fact);
   }
 }
 
@@ -124,9 +128,4 @@ function callKey(agent: string, step: number | '?', callId: string): string {
 
 export function runSpanId(runId: string): string {
   return `run:${runId}`;
-}
-
-/** `key`: agent, step and call id. */
-export function handoffSpanId(key: string): string {
-  return `handoff:${key}`;
 }

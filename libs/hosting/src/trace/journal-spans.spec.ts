@@ -64,7 +64,15 @@ test('a handoff is a span of its own, over all attempts, and its instance works 
     },
   });
   expect(spans.some(({ kind }) => kind === 'tool')).toBe(false);
-  expect(facts.activations).toMatchObject([{ id: 'activation:bob#1:1', parentId: 'handoff:lead:1:c1' }]);
+  expect(facts.activations).toMatchObject([{ id: 'activation:bob#1:1', handoff: { spanId: 'handoff:lead:1:c1' } }]);
+});
+
+test('a handoff whose call was trimmed from the events is found by its call id', () => {
+  const facts = new EventFacts();
+  facts.take(event('hs', 'lead', { handoffId: 'h1', callId: 'c1', to: 'bob#1', status: 'starting' }));
+  facts.take(event('as', 'bob#1', { host: 'w', epoch: 1, reload: false }));
+  expect(spansOf(facts, [answer(1, 'c1')]).at(-1)).toMatchObject({ id: 'handoff:lead:1:c1', status: 'running' });
+  expect(facts.activations[0]?.handoff?.spanId).toBe('handoff:lead:1:c1');
 });
 
 test('without its events a handoff is told by the journal', () => {

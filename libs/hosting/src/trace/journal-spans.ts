@@ -9,7 +9,7 @@ import type {
   ToolEntry,
   TraceStatus,
 } from '@mailroom/contracts';
-import { type EventFacts, handoffSpanId, runSpanId } from './event-facts';
+import { type EventFacts, runSpanId } from './event-facts';
 import { type FoundSpan, isoOf, msOf } from './found-span';
 
 /** What the journals of a session have in common while its trace is put together. */
@@ -112,7 +112,7 @@ export class JournalSpans {
       order: msOf(fact?.startedAt) ?? this.floor,
       place: { kind: 'call', agent, at, callId: call.id, ...errorOf(handoff?.data) },
       span: {
-        id: handoff ? handoffSpanId(key) : `tool:${key}`,
+        id: `${handoff ? 'handoff' : 'tool'}:${key}`,
         parentId: parent.span.id,
         kind: handoff ? 'handoff' : 'tool',
         name: call.name,
@@ -123,6 +123,7 @@ export class JournalSpans {
         attributes: { callId: call.id, ...withoutTexts(handoff?.data) },
       },
     });
+    if (handoff) handoff.spanId = found.span.id;
     parent.span.status = 'running';
     this.calls.set(call.id, { found, step: parent });
   }
@@ -134,7 +135,7 @@ export class JournalSpans {
     if (place?.kind === 'call') place.resultAt = this.index;
     if (entry.kind === 'handoff') {
       span.kind = 'handoff';
-      span.id = handoffSpanId(span.id.slice(span.id.indexOf(':') + 1));
+      span.id = `handoff${span.id.slice(span.id.indexOf(':'))}`;
       const { outcome, to, attempts, steps } = entry;
       Object.assign(span.attributes, { outcome, to, attempts, steps });
     } else if (entry.kind === 'sent') {

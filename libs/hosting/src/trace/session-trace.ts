@@ -77,8 +77,7 @@ export class SessionTrace {
       const run = facts.runOf(message.msgId);
       found.push(messageSpan(message, senders.get(message.msgId) ?? (run && runSpanId(run))));
     }
-    // The sort is stable: of spans that begin together, parents were found first.
-    return found.sort((a, b) => a.order - b.order);
+    return inOrder(found);
   }
 
   private async *inChunks<T>(read: (offset: number) => Promise<T[] | undefined>): AsyncGenerator<T> {
@@ -88,6 +87,24 @@ export class SessionTrace {
       if (chunk.length < CHUNK) return;
     }
   }
+}
+
+/**
+ * By start, and parents before their children: the clock of a message and those of the events of the same script may
+ * differ by a millisecond. The sort is stable, so spans of one journal that have no times stay in its order.
+ */
+function inOrder(found: FoundSpan[]): FoundSpan[] {
+  const byId = new Map(found.map((one) => [one.span.id, one]));
+  const orderOf = (one: FoundSpan): number => {
+    const parent = byId.get(one.span.parentId ?? '');
+    // Activations are found before the handoffs that they may belong to.
+    const after = one.span.kind === 'activation' && parent?.span.kind === 'handoff' ? 0.5 : 0;
+    return parent ? Math.max(one.order, orderOf(parent) + after) : one.order;
+  };
+  return found
+    .map((one) => ({ one, order: orderOf(one) }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ one }) => one);
 }
 
 async function* told(found: readonly FoundSpan[], content: TraceContent | undefined): AsyncGenerator<TraceSpan> {
@@ -120,7 +137,9 @@ function runSpan({ id, status, reason, usage, startedAt, endedAt }: Run): FoundS
   };
 }
 
-function activationSpan({ id, agent, parentId, startedAt, endedAt, reason, attributes }: ActivationFact): FoundSpan {
+function activationSpan(fact: ActivationFact): FoundSpan {
+  const { id, agent, runId, handoff, startedAt, endedAt, reason, attributes } = fact;
+  const parentId = handoff?.spanId ?? (runId && runSpanId(runId));
   return {
     order: msOf(startedAt ?? endedAt) ?? 0,
     span: {
