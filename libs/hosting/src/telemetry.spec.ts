@@ -8,27 +8,25 @@ import { startTelemetry, type Telemetry } from './telemetry';
 process.env.OTEL_EXPORTER_OTLP_TIMEOUT = '2000';
 
 let collector: Server | undefined;
-let told: unknown[][];
-const note = (...line: unknown[]) => {
-  told.push(line);
-};
-const logger: Logger = { debug: note, info: note, warn: note, error: note };
 
-beforeEach(() => {
-  told = [];
-});
 afterEach(() => {
   collector?.closeAllConnections();
   collector?.close();
   collector = undefined;
 });
 
-async function exporting(answer: RequestListener): Promise<Telemetry> {
+/** `told`: what it logs. */
+async function exporting(answer: RequestListener): Promise<Telemetry & { told: unknown[][] }> {
+  const told: unknown[][] = [];
+  const note = (...line: unknown[]) => {
+    told.push(line);
+  };
+  const logger: Logger = { debug: note, info: note, warn: note, error: note };
   const server = createServer(answer);
   collector = server;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const tracesUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`;
-  return startTelemetry({ serviceName: 'mailroom-test', tracesUrl }, 'test@here', logger);
+  return { ...(await startTelemetry({ serviceName: 'mailroom-test', tracesUrl }, 'test@here', logger)), told };
 }
 
 test('what is left is sent when the process stops', async () => {
@@ -43,7 +41,7 @@ test('what is left is sent when the process stops', async () => {
   await telemetry.stop();
   expect(body).toContain('"name":"last"');
   expect(body).toContain('mailroom-test');
-  expect(told).toEqual([]);
+  expect(telemetry.told).toEqual([]);
 });
 
 test('a collector that does not answer holds nobody up', async () => {
@@ -61,5 +59,5 @@ test('a refused export is told without what the collector said', async () => {
   });
   telemetry.tracer.startSpan('first').end();
   await telemetry.stop();
-  expect(told).toEqual([[{ spans: 1 }, 'traces are not exported']]);
+  expect(telemetry.told).toEqual([[{ spans: 1 }, 'traces are not exported']]);
 });
