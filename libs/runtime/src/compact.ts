@@ -2,7 +2,7 @@ import type { SummaryEntry } from '@mailroom/contracts';
 import { type ChatMessage, countTokens, ModelError } from '@mailroom/llm';
 import type { CommitReceipt } from '@mailroom/mailbox';
 import { answeredCall, callEvent, failedCall } from './call-record';
-import { type Compaction, regionRoom, summaryRoom } from './compaction';
+import { type Compaction, canSummarise, regionRoom, summaryRoom } from './compaction';
 import { cutText, startOf } from './cut-body';
 import { neutralise } from './inbox-block';
 import { renderEntries } from './prompt';
@@ -14,9 +14,6 @@ import type { Thought } from './think';
 
 const NOT_SUMMARISED =
   '(A part of the conversation after that could not be summarised. read_message gives single messages of it.)';
-
-/** A window so small that no summary fits into it is not asked for one. */
-const SMALLEST_WINDOW = 2_000;
 
 /**
  * Replaces the oldest part of the history in the prompt: one model call without tools, committed as an entry of the
@@ -41,7 +38,7 @@ export async function compact(deps: RunDeps, thought: Omit<Thought, 'last'>, pla
     return entry(text.trim(), model, { input: 0, output: 0 });
   };
   const part = { step, events: [], sends: [], park: 'no' as const };
-  if (plan.window < SMALLEST_WINDOW) return writer.commit({ ...part, entries: [leftOut()] });
+  if (!canSummarise(plan.window)) return writer.commit({ entries: [leftOut()], events: [], sends: [], park: 'no' });
   const stream = new TextStream((events) => writer.emit(events), step, 0);
   const caller = { seat, inbox, model };
   const messages = summaryRequest(thought, plan, before);

@@ -15,6 +15,8 @@ export interface Compaction {
   window: number;
 }
 
+/** Into a smaller window, in tokens, no summary call fits. */
+const SMALLEST_WINDOW = 2_000;
 /** What is aimed at, as a share of the window: the whole prompt · the newest part, however long the rest is. */
 const AIM = 0.45;
 const NEWEST = 0.125;
@@ -24,6 +26,11 @@ const SUMMARY = 0.125;
 /** Tokens that a summary may have. */
 export function summaryRoom(window: number): number {
   return Math.floor(window * SUMMARY);
+}
+
+/** Whether a summary can be asked for at all; else the history is left out at once. */
+export function canSummarise(window: number): boolean {
+  return window >= SMALLEST_WINDOW;
 }
 
 /** Tokens of history that one summary call is given, its instructions not counted. */
@@ -57,6 +64,7 @@ export function planCompaction(inbox: Inbox, memory: Memory, frame: Frame, windo
   let [taken, read] = [1, tokens(blocks[0] as Block)];
   while (taken < end && read + tokens(blocks[taken] as Block) <= regionRoom(window))
     read += tokens(blocks[taken++] as Block);
+  if (!canSummarise(window)) taken = end;
   const upTo = (blocks[taken - 1] as Block).to;
   return { kind: 'compact', upTo, kept: openMessages(inbox, memory, upTo), window };
 }
