@@ -311,7 +311,7 @@ describe('the run', () => {
   });
 
   test.each([
-    ['its budget', async () => session.setSession('callLimit', 0).then(() => session.wake('alice#1'))],
+    ['its budget', async () => session.setSession('callLimit', 1).then(() => session.wake('alice#1'))],
     [
       'the wait budget',
       async () => {

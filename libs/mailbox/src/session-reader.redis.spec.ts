@@ -15,12 +15,12 @@ test('a run has spent what its session has spent since the run began, while it i
   const lead = await session.startRun();
   const first = lead.inbox?.runId;
   await lead.step({});
-  expect(await usageOf(first)).toEqual({ calls: 1, input: 10, output: 5 });
+  expect(await usageOf(first)).toMatchObject({ calls: 1, input: 10, output: 5 });
   expect(await lead.say('the answer')).toMatchObject({ settled: true });
   await session.ask();
   await lead.read();
-  expect(await usageOf(lead.inbox?.runId)).toEqual({ calls: 0, input: 0, output: 0 });
+  expect(await usageOf(lead.inbox?.runId)).toMatchObject({ calls: 0, input: 0, output: 0 });
   await lead.step({});
-  expect(await usageOf(lead.inbox?.runId)).toEqual({ calls: 1, input: 10, output: 5 });
-  expect(await usageOf(first)).toEqual({ calls: 2, input: 20, output: 10 });
+  expect(await usageOf(lead.inbox?.runId)).toMatchObject({ calls: 1, input: 10, output: 5 });
+  expect(await usageOf(first)).toMatchObject({ calls: 2, input: 20, output: 10 });
 });
