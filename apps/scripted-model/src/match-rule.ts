@@ -1,6 +1,7 @@
-import type { Pattern, Rule, When } from './rule';
+import { type Item, timelineItem } from './item';
+import { ANY_CALLEE, type Pattern, type Rule, type When } from './rule';
+import { isNamed } from './seat';
 import type { Situation } from './situation';
-import { type Item, timelineItem } from './timeline';
 
 /** What a matching rule has found for its templates: the items named by `as`, `question`, `engine`, `match.<group>`. */
 export type Bindings = ReadonlyMap<string, Item>;
@@ -8,8 +9,9 @@ export type Bindings = ReadonlyMap<string, Item>;
 /** The bindings of a rule that fits the situation; undefined when it does not fit. */
 export function matchRule(rule: Rule, situation: Situation): Bindings | undefined {
   const { when } = rule;
-  if (!rule.call.every((call) => situation.tools.includes(call.tool)) || !fitsPlainly(when, situation))
-    return undefined;
+  const isOffered = (tool: string) =>
+    tool === ANY_CALLEE ? situation.callees.size > 0 : situation.tools.includes(tool);
+  if (!rule.call.every((call) => isOffered(call.tool)) || !fitsPlainly(when, situation)) return undefined;
   const bindings = new Map<string, Item>();
 
   const groups = when.request?.exec(situation.request.content);
@@ -19,7 +21,7 @@ export function matchRule(rule: Rule, situation: Situation): Bindings | undefine
 
   const asked = when.question;
   const question = situation.questions.find(
-    (item) => isOneOf(item.from, asked?.from) && (asked?.text?.test(item.content) ?? true),
+    (item) => isNamed(item.from, asked?.from) && (asked?.text?.test(item.content) ?? true),
   );
   if (question) bindings.set('question', question);
   else if (asked) return undefined;
@@ -48,7 +50,8 @@ function fitsPlainly(when: When, situation: Situation): boolean {
   const { roster, tools, steps } = when;
   return (
     isOneOf(situation.role, when.role) &&
-    isOneOf(situation.agent, when.agent) &&
+    isNamed(situation.agent, when.agent) &&
+    (when.called === undefined || when.called === situation.called) &&
     (roster === undefined || fitsNames(roster, situation.roster)) &&
     (tools === undefined || fitsNames(tools, situation.tools)) &&
     (when.open === undefined || when.open === situation.open) &&
@@ -70,8 +73,8 @@ function fitsPattern(pattern: Pattern, item: Item): boolean {
   return (
     names !== undefined &&
     (names.includes('*') || names.includes(item.name)) &&
-    isOneOf(item.from, pattern.from) &&
-    isOneOf(item.to, pattern.to) &&
+    isNamed(item.from, pattern.from) &&
+    isNamed(item.to, pattern.to) &&
     isOneOf(item.status, pattern.status) &&
     item.late === pattern.late &&
     (pattern.text?.test(item.content) ?? true)

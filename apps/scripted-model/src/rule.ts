@@ -40,8 +40,10 @@ const patterns = z.array(pattern).default([]);
 /** All that is stated must hold. Regular expressions ignore case. */
 const when = z.strictObject({
   role: names.optional(),
-  /** The agent's address. */
+  /** The agent's address, or the name that it is an instance of: `alice` for `alice#2`. */
   agent: names.optional(),
+  /** The agent was called as a tool. */
+  called: z.boolean().optional(),
   /** Names that must all be in the lead's team, or whether there is one. */
   roster: z.union([z.enum(['some', 'none']), z.array(z.string()).min(1)]).optional(),
   /** Tools that must all be offered, or `none`. The tools that the rule calls must be offered anyway. */
@@ -70,6 +72,9 @@ const when = z.strictObject({
   steps: z.strictObject({ min: z.number().int().optional(), max: z.number().int().optional() }).optional(),
 });
 export type When = z.output<typeof when>;
+
+/** Stands for the tool that calls the member of an `each: roster`. */
+export const ANY_CALLEE = 'subagent_*';
 
 const call = z.strictObject({
   tool: z.string(),

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { timelineItem } from './item';
 import { type Bindings, matchRule } from './match-rule';
-import { type Call, type Hold, isAnswering, type Rule } from './rule';
+import { ANY_CALLEE, type Call, type Hold, isAnswering, type Rule } from './rule';
 import { withNotice } from './scripted-notice';
 import type { Situation } from './situation';
 import { fillTemplate } from './template';
-import { timelineItem } from './timeline';
 
 interface AnswerCall {
   id: string;
@@ -65,7 +65,7 @@ function composeCalls(call: Call, situation: Situation, bindings: Bindings): Ans
   if (call.each === 'roster')
     return situation.roster.map((name) =>
       composeCall(
-        call,
+        call.tool === ANY_CALLEE ? { ...call, tool: situation.callees.get(name) ?? call.tool } : call,
         situation,
         new Map([...bindings, ['member', timelineItem({ kind: 'got', at: 0, name, content: name })]]),
       ),

@@ -1,5 +1,7 @@
 import type { ChatRequest } from './chat-request';
-import { type Item, readFacts, readTimeline, timelineItem } from './timeline';
+import { type Item, timelineItem } from './item';
+import { readSeat } from './seat';
+import { readFacts, readTimeline } from './timeline';
 
 /** What the rules know of a request. */
 export interface Situation {
@@ -9,8 +11,12 @@ export interface Situation {
   agent: string;
   /** Names of the offered tools. */
   tools: string[];
-  /** Whom a lead may address; empty for everybody else. */
+  /** Whom a lead may address or call; empty for everybody else. */
   roster: string[];
+  /** It was called as a tool: it works alone and ends with a report. */
+  called: boolean;
+  /** Colleagues that may be called as tools: tool by name. */
+  callees: ReadonlyMap<string, string>;
   /** The whole history, oldest first. */
   history: Item[];
   /** The part of the history since the request that is being worked on. */
@@ -32,16 +38,12 @@ export interface Situation {
   steps: number;
 }
 
-const ADDRESS = /^Your address in this session: (.+)$/gm;
-
 /** Reads a chat request as the situation of an agent of a Mailroom session. */
 export function readSituation(request: ChatRequest): Situation {
   const { messages } = request;
-  const system = messages.find((message) => message.role === 'system' || message.role === 'developer')?.content ?? '';
-  // The engine's part of the prompt comes after the agent's own, which may say anything.
-  const agent = [...system.matchAll(ADDRESS)].at(-1)?.[1]?.trim() ?? '';
+  const { address: agent, called, callees } = readSeat(request);
   const role = agent === '' ? 'other' : agent === 'lead' ? 'lead' : 'sub-agent';
-  const history = readTimeline(messages);
+  const history = readTimeline(messages, callees);
   const facts = readFacts(messages);
   const start = role === 'sub-agent' ? subAgentStart(history) : leadStart(history, facts);
   const round = history.filter((item) => item.at >= start);
@@ -52,7 +54,9 @@ export function readSituation(request: ChatRequest): Situation {
     role,
     agent,
     tools: request.tools.map((tool) => tool.function.name),
-    roster: role === 'lead' ? recipients(request.tools) : [],
+    roster: role === 'lead' ? rosterOf(request.tools, callees) : [],
+    called,
+    callees,
     history,
     round,
     fresh: history.filter((item) => item.at > answered),
@@ -144,9 +148,10 @@ function unanswered(items: readonly Item[]): Item[] {
   );
 }
 
-function recipients(tools: ChatRequest['tools']): string[] {
+function rosterOf(tools: ChatRequest['tools'], callees: ReadonlyMap<string, string>): string[] {
   const send = tools.find((tool) => tool.function.name === 'send_message');
   const properties = send?.function.parameters?.properties as { to?: { enum?: unknown } } | undefined;
   const names = properties?.to?.enum;
-  return Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string') : [];
+  const recipients = Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string') : [];
+  return [...new Set([...recipients, ...callees.keys()])];
 }

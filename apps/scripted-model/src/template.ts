@@ -1,7 +1,7 @@
+import type { Item } from './item';
 import type { Bindings } from './match-rule';
 import type { Rule } from './rule';
 import { resultOf, type Situation } from './situation';
-import type { Item } from './timeline';
 
 const PLACEHOLDER =
   /\{\{\s*([\p{L}\w.-]+?)(?:\.(content|context|msgId|inReplyTo|from|to|name|status|outcome|short))?\s*\}\}/gu;

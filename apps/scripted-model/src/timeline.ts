@@ -1,47 +1,18 @@
+import { readCallResult } from './call-result';
 import type { ChatRequest } from './chat-request';
+import { type Item, timelineItem } from './item';
+import { readMails } from './mail';
 import { withoutNotice } from './scripted-notice';
 
-/** One thing that happened to the agent that asks. Absent fields are empty strings, so that templates can use them. */
-export interface Item {
-  kind: 'got' | 'sent' | 'used' | 'said' | 'engine';
-  /** Index of the chat message that holds it. */
-  at: number;
-  /** The message type of `got` and `sent`; the tool of `used`; `final` or `interim` of `said`. */
-  name: string;
-  /** The body of a message, the result of a tool, the text that was said. */
-  content: string;
-  context: string;
-  from: string;
-  to: string;
-  /** Empty on a `sent` that was refused. */
-  msgId: string;
-  inReplyTo: string;
-  status: string;
-  late: boolean;
-  /** What the tool `send_message` answered. */
-  outcome: string;
-}
-
-type Known = Pick<Item, 'kind' | 'at' | 'name'> & Partial<Item>;
-
-/** An item with the fields that are known; the others are empty. */
-export function timelineItem(known: Known): Item {
-  const empty = { content: '', context: '', from: '', to: '', msgId: '', inReplyTo: '', status: '', outcome: '' };
-  return { ...empty, late: false, ...known };
-}
-
 const BLOCK = /<inbox>([\s\S]*?)<\/inbox>|<engine>([\s\S]*?)<\/engine>|<facts>[\s\S]*?<\/facts>/g;
-const MESSAGE = /<message ([^>]*)>([\s\S]*?)<\/message>/g;
-const ATTRIBUTE = /(\w+)="([^"]*)"/g;
-const CONTEXT = /\n?<context>\n?([\s\S]*?)\n?<\/context>\s*$/;
 const FACTS = /<facts>([\s\S]*?)<\/facts>/g;
 const QUEUED = /queued for .+ as (msg_[0-9a-f]{12})/;
 
 /**
- * Everything that a request tells, in order: mail, sends, tool calls with their results, texts, engine sentences. A message
- * in the result of a call, as the question of a called colleague, is mail as well.
+ * Everything that a request tells, in order: mail, sends, tool calls with their results, texts, engine sentences. The
+ * call of a colleague is a task that was sent to it, its report the result that came.
  */
-export function readTimeline(messages: ChatRequest['messages']): Item[] {
+export function readTimeline(messages: ChatRequest['messages'], callees: ReadonlyMap<string, string>): Item[] {
   const items: Item[] = [];
   const calls = new Map<string, Item>();
   messages.forEach((message, at) => {
@@ -50,15 +21,13 @@ export function readTimeline(messages: ChatRequest['messages']): Item[] {
       const called = message.tool_calls ?? [];
       if (message.content.trim()) items.push(said(message.content, at, called.length === 0));
       for (const call of called) {
-        const item = readCall(call.function, at);
+        const item = readCall(call, at, { items, callees });
         calls.set(call.id, item);
         items.push(item);
       }
     }
-    if (message.role === 'tool') {
-      settleCall(calls.get(message.tool_call_id ?? ''), message.content);
-      items.push(...readMessages(message.content, at));
-    }
+    const call = message.role === 'tool' ? calls.get(message.tool_call_id ?? '') : undefined;
+    if (call) items.push(...settleCall(call, message.content, at));
   });
   return items;
 }
@@ -72,7 +41,7 @@ export function readFacts(messages: ChatRequest['messages']): string | undefined
 function readUser(text: string, at: number): Item[] {
   const items: Item[] = [];
   for (const [, inbox = '', sentence] of text.matchAll(BLOCK)) {
-    items.push(...readMessages(inbox, at));
+    items.push(...readMails(inbox, at));
     if (sentence !== undefined)
       items.push(timelineItem({ kind: 'engine', at, name: 'engine', content: sentence.trim() }));
   }
@@ -83,35 +52,46 @@ function readUser(text: string, at: number): Item[] {
   return items;
 }
 
-function readMessages(text: string, at: number): Item[] {
-  return [...text.matchAll(MESSAGE)].map(([, attributes = '', body = '']) => readMail(attributes, body, at));
-}
-
-function readMail(attributes: string, body: string, at: number): Item {
-  const known = Object.fromEntries([...attributes.matchAll(ATTRIBUTE)].map(([, key, value]) => [key, value]));
-  return timelineItem({
-    kind: 'got',
-    at,
-    name: known.type ?? '',
-    from: known.from ?? '',
-    msgId: known.msgId ?? '',
-    inReplyTo: known.inReplyTo ?? '',
-    status: known.status ?? '',
-    late: known.late === 'true',
-    content: withoutNotice(body.replace(CONTEXT, '')),
-    context: withoutNotice(CONTEXT.exec(body)?.[1] ?? ''),
-  });
-}
-
 function said(content: string, at: number, final: boolean): Item {
   return timelineItem({ kind: 'said', at, name: final ? 'final' : 'interim', content: withoutNotice(content) });
 }
 
-function readCall(call: { name: string; arguments: string }, at: number): Item {
-  const args = parseArguments(call.arguments);
+interface Past {
+  items: readonly Item[];
+  callees: ReadonlyMap<string, string>;
+}
+
+function readCall(call: { id: string; function: { name: string; arguments: string } }, at: number, past: Past): Item {
+  const { name } = call.function;
+  const args = parseArguments(call.function.arguments);
   const field = (key: string) => (typeof args[key] === 'string' ? args[key] : '');
-  if (call.name !== 'send_message')
-    return timelineItem({ kind: 'used', at, name: call.name, inReplyTo: field('question') });
+  const callee = [...past.callees].find(([, tool]) => tool === name)?.[0];
+  if (callee !== undefined)
+    return timelineItem({
+      kind: 'sent',
+      at,
+      name: 'task',
+      to: callee,
+      content: field('task'),
+      context: field('context'),
+      msgId: call.id,
+      isCall: true,
+    });
+  if (name === 'answer_question') {
+    const question = past.items.find((item) => item.kind === 'got' && item.msgId === field('question'));
+    // The report that this call returns is that of the task which the question was about.
+    return timelineItem({
+      kind: 'sent',
+      at,
+      name: 'clarify_resp',
+      to: question?.from ?? '',
+      content: field('answer'),
+      msgId: question?.inReplyTo || call.id,
+      inReplyTo: field('question'),
+      isCall: true,
+    });
+  }
+  if (name !== 'send_message') return timelineItem({ kind: 'used', at, name });
   return timelineItem({
     kind: 'sent',
     at,
@@ -123,10 +103,12 @@ function readCall(call: { name: string; arguments: string }, at: number): Item {
   });
 }
 
-function settleCall(item: Item | undefined, result: string): void {
-  if (!item) return;
+/** Writes the result into its call; what came with it is new. */
+function settleCall(item: Item, result: string, at: number): Item[] {
+  if (item.isCall) return [readCallResult(result, item, at)];
   if (item.kind === 'used') item.content = result;
   else Object.assign(item, { outcome: result, msgId: QUEUED.exec(result)?.[1] ?? '' });
+  return [];
 }
 
 function parseArguments(text: string): Record<string, unknown> {
