@@ -92,22 +92,55 @@ describe('the demo view', () => {
   });
 });
 
+describe('a team by handoff in the demo view', () => {
+  it('shows calls that start and end, and not the tool calls that made them', () => {
+    const call = { handoffId: 'hof_1', callId: 'c1', tool: 'subagent_alice', to: 'alice#1', depth: 1 };
+    const lines = [
+      event('ts', 0, 'lead', { toolCallId: 'c1', name: 'subagent_alice', arguments: '{}', step: 1 }),
+      event('hs', 0, 'lead', { ...call, status: 'starting' }),
+      event('he', 1_500, 'lead', { ...call, status: 'completed', attempts: 2, durationMs: 1_460, content: 'x' }),
+      event('he', 1_600, 'lead', { ...call, status: 'failed', attempts: 1, durationMs: 0, content: 'x' }),
+    ].flatMap(createDemoView({ color: false }));
+    expect(lines).toEqual([
+      '  0.00s  ↳ lead calls alice#1 with subagent_alice',
+      '  1.50s  ↲ the call of alice#1 by lead is completed, 2 attempts, 1.5 s',
+      '  1.60s  ↲ the call of alice#1 by lead is failed, 0.0 s',
+    ]);
+  });
+});
+
 describe('the usage table', () => {
-  it('has a line for each agent and one for all', () => {
-    const agent = { agent: 'x', state: 'unloaded' as const, working: false, step: 1, inbox: 0 };
+  const agent = { agent: 'x', state: 'unloaded' as const, working: false, step: 1, inbox: 0 };
+
+  it('has a line for each agent that called a model and one for all; a tree is an agent and all that it called', () => {
     const lines = usageTable({
       agents: [
         { ...agent, id: 'lead', usage: { calls: 7, input: 12_345, output: 678 } },
-        { ...agent, id: 'alice', usage: { calls: 2, input: 100, output: 5 } },
+        { ...agent, id: 'alice', usage: { calls: 0, input: 0, output: 0 } },
+        { ...agent, id: 'alice#1', caller: 'lead', depth: 1, usage: { calls: 2, input: 100, output: 5 } },
+        { ...agent, id: 'alice#1/leaf#1', caller: 'alice#1', depth: 2, usage: { calls: 1, input: 10, output: 1 } },
       ],
-      usage: { calls: 9, input: 12_445, output: 683 },
+      usage: { calls: 10, input: 12_455, output: 684 },
     });
     expect(`\n${lines.join('\n')}`).toBe(`
-agent  model calls  tokens in  tokens out
-─────────────────────────────────────────
-lead             7     12,345         678
-alice            2        100           5
-─────────────────────────────────────────
-all              9     12,445         683`);
+agent           calls  tokens in  tokens out  cost  tree: calls  tokens in  tokens out  cost
+────────────────────────────────────────────────────────────────────────────────────────────
+lead                7     12,345         678     -           10     12,455         684     -
+alice#1             2        100           5     -            3        110           6     -
+alice#1/leaf#1      1         10           1     -            1         10           1     -
+────────────────────────────────────────────────────────────────────────────────────────────
+all                10     12,455         684     -`);
+  });
+
+  it('shows a cost where prices are known, and none for a tree with a part that has none', () => {
+    const [, , lead, alice] = usageTable({
+      agents: [
+        { ...agent, id: 'lead', usage: { calls: 1, input: 1, output: 1 } },
+        { ...agent, id: 'alice', usage: { calls: 1, input: 1, output: 1, ...{ cost: 0.5 } } },
+      ],
+      usage: { calls: 2, input: 2, output: 2 },
+    });
+    expect(lead?.split(/ +/)).toEqual(['lead', '1', '1', '1', '-', '2', '2', '2', '-']);
+    expect(alice?.split(/ +/)).toEqual(['alice', '1', '1', '1', '$0.5000', '1', '1', '1', '$0.5000']);
   });
 });

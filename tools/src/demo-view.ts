@@ -6,8 +6,8 @@ const TEXT_LINES = 6;
 const TEXT_WIDTH = 96;
 const INDENT = ' '.repeat(9);
 
-/** The messages themselves show what these tools did. */
-const SILENT_TOOLS: readonly unknown[] = ['send_message', 'wait_for_messages'];
+/** Messages and handoffs themselves show what these tools did. */
+const SILENT_TOOLS = /^(send_message|wait_for_messages|answer_question|subagent_.+)$/;
 
 const AGENT_COLORS: readonly Paint[] = ['green', 'yellow', 'magenta', 'blue', 'red'];
 
@@ -17,7 +17,7 @@ export interface DemoViewOptions {
 
 /**
  * Turns a session's events, in order, into lines for a terminal: who writes to whom (type, thread, text), who loads
- * where and why they leave, tools, run status. Events with nothing to see give no line.
+ * where and why they leave, tools, handoffs, run status. Events with nothing to see give no line.
  */
 export function createDemoView({ color }: DemoViewOptions): (event: SessionEvent) => string[] {
   const colors = new Map<string, Paint>([['lead', 'cyan']]);
@@ -53,8 +53,12 @@ export function createDemoView({ color }: DemoViewOptions): (event: SessionEvent
           fact('●', `the run is ${paint(String(data.status), 'bold', color)}${data.reason ? ` (${data.reason})` : ''}`),
         ];
       case 'ts':
-        if (SILENT_TOOLS.includes(data.name)) return [];
+        if (SILENT_TOOLS.test(String(data.name))) return [];
         return [dim(fact('·', `${agent} uses ${data.name} ${clip(argumentText(data.arguments), TEXT_WIDTH)}`))];
+      case 'hs':
+        return [fact('↳', `${name(agent)} calls ${name(String(data.to))} with ${data.tool}`)];
+      case 'he':
+        return [fact('↲', `the call of ${name(String(data.to))} by ${name(agent)} is ${outcomeOf(data)}`)];
       case 'w':
         return [dim(fact('…', `${agent} waits for the ${data.for}${data.seconds ? `, ${data.seconds} s` : ''}`))];
       case 'ae':
@@ -74,6 +78,12 @@ export function createDemoView({ color }: DemoViewOptions): (event: SessionEvent
     const clock = `${((at - startedAt) / 1000).toFixed(2).padStart(6)}s`;
     return [`${dim(clock)}  ${first}`, ...rest.map((line) => `${INDENT}${line}`)];
   };
+}
+
+/** `completed, 2 attempts, 1.2 s`: a handoff's end. */
+function outcomeOf({ status, attempts, durationMs }: Record<string, unknown>): string {
+  const tries = Number(attempts) > 1 ? `, ${attempts} attempts` : '';
+  return `${status}${tries}, ${(Number(durationMs) / 1000).toFixed(1)} s`;
 }
 
 function messageLines(

@@ -9,7 +9,9 @@ import { type RunningServer, type Stack, startStack } from './stack';
 import { usageTable } from './usage-table';
 
 const QUESTION = 'Make a Q2 competitive analysis report';
-const LEAD_AGENT = 'coordinator';
+
+/** The same team, whose lead writes to it or calls it. */
+const LEADS = { message: 'coordinator', handoff: 'handoff-coordinator' };
 
 /** The scripted lead holds its answer to a question until this barrier is released. */
 const HELD_ANSWER = {
@@ -23,11 +25,12 @@ const SCRIPTED_LATENCY_MS = 300;
 /** The longest silence of the event stream before the demo gives up. */
 const SILENCE_MS = 120_000;
 
-const HELP = `npm run demo [-- --ask "a question"] [-- --json]
+const HELP = `npm run demo [-- --ask "a question"] [-- --handoff] [-- --json]
 
 Starts Redis, two gateways and two workers, lets a team answer a question and stops everything again.
-  --ask   another question than "${QUESTION}"
-  --json  the event stream as one JSON object per line on standard output (with \`npm run -s\`), nothing else`;
+  --ask      another question than "${QUESTION}"
+  --handoff  the lead calls its team as tools instead of writing to it
+  --json     the event stream as one JSON object per line on standard output (with \`npm run -s\`), nothing else`;
 
 /** Where the demo's words go: people read all of it, with --json standard output carries only events. */
 interface Screen {
@@ -37,7 +40,12 @@ interface Screen {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { ask: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
+    options: {
+      ask: { type: 'string' },
+      handoff: { type: 'boolean', default: false },
+      json: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
   });
   if (values.help) return console.log(HELP);
   const screen = values.json ? jsonScreen() : readableScreen();
@@ -49,7 +57,7 @@ async function main(): Promise<void> {
     env: { REDIS_PREFIX: `demo-${randomBytes(4).toString('hex')}` },
   });
   try {
-    await play(stack, values.ask, screen);
+    await play(stack, LEADS[values.handoff ? 'handoff' : 'message'], values.ask, screen);
   } catch (error) {
     for (const server of [...stack.gateways, ...stack.workers]) {
       const lines = server.output().trim().split('\n').slice(-8).join('\n');
@@ -76,10 +84,10 @@ function readableScreen(): Screen {
 }
 
 /** Asks on the first gateway, watches on the second, prints what came of it. Throws when the run does not complete. */
-async function play(stack: Stack, ask: string | undefined, screen: Screen): Promise<void> {
+async function play(stack: Stack, lead: string, ask: string | undefined, screen: Screen): Promise<void> {
   const [asked, watched] = stack.gateways.map(({ url }) => new SessionClient(url));
   if (!asked || !watched) throw new Error('the demo needs two gateways');
-  const session = await asked.open(LEAD_AGENT, ask ?? QUESTION);
+  const session = await asked.open(lead, ask ?? QUESTION);
   screen.say(`Session ${session.id}: asked on gateway-1, watched on gateway-2`, '');
 
   const handOver = new HandOver(stack, screen);

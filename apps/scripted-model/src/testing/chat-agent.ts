@@ -56,8 +56,10 @@ export class ChatAgent {
     private readonly baseUrl: string,
     readonly name: string,
     private readonly tools: object[],
+    engine = '',
   ) {
-    this.messages.push({ role: 'system', content: `You are ${name}.\nYour address in this session: ${name}\n` });
+    const content = `You are ${name}.\nYour address in this session: ${name}\n${engine}`;
+    this.messages.push({ role: 'system', content });
   }
 
   hear(...mail: TestMail[]): void {
