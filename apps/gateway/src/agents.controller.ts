@@ -3,6 +3,7 @@ import { type AgentDefinition, AppError, agentDefinition, foldName } from '@mail
 import { HostNode } from '@mailroom/hosting';
 import type { ListedAgent } from '@mailroom/mailbox';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { handoffFaults } from './agents/handoff-check';
 import { InvalidRequest } from './problem';
 import { Space } from './space';
 
@@ -25,6 +26,7 @@ export class AgentsController {
     @Body({ schema: agentDefinition }) definition: AgentDefinition,
     @Res({ passthrough: true }) response: ServerResponse,
   ): Promise<AgentView> {
+    this.check(definition);
     if (!(await this.node.requests.agents.create(space, definition)))
       throw new AppError('agent_exists', `the agent "${definition.id}" exists already: PUT replaces it`);
     response.setHeader('location', `/api/v1/agents/${encodeURIComponent(definition.id)}`);
@@ -45,6 +47,7 @@ export class AgentsController {
     if (!parsed.success) throw InvalidRequest.from(parsed.error.issues);
     if (foldName(parsed.data.id) !== foldName(id))
       throw new InvalidRequest([{ path: 'id', message: `differs from "${id}" in the address` }]);
+    this.check(parsed.data);
     await this.node.requests.agents.replace(space, parsed.data);
     return { ...parsed.data, readOnly: false };
   }
@@ -53,6 +56,11 @@ export class AgentsController {
   @HttpCode(204)
   async remove(@Space() space: string, @Param('id') id: string): Promise<void> {
     await this.node.requests.agents.remove(space, id);
+  }
+
+  private check(definition: AgentDefinition): void {
+    const faults = handoffFaults(definition, this.node);
+    if (faults.length > 0) throw InvalidRequest.from(faults);
   }
 }
 

@@ -62,6 +62,56 @@ test.each([
   expect(answer.body.errors[0].message).toContain(reason);
 });
 
+const fallback = { onError: 'fallback_to_primary' };
+
+test.each([
+  [{ subAgents: [{ agent: 'b', toolName: 'lookup' }] }, 'subAgents.0.toolName', "one of the agent's own tools"],
+  [{ tools: ['subagent_b'], subAgents: ['a', 'b'] }, 'subAgents.1', 'set another "toolName"'],
+  [
+    { handoff: fallback, subAgents: [{ agent: 'b', toolName: 'lookup', handoff: { onError: 'fail' } }] },
+    'subAgents.0.toolName',
+    'own tools',
+  ],
+  [
+    { handoff: { ...fallback, enabled: false }, subAgents: [{ agent: 'b', toolName: 'lookup' }] },
+    'subAgents.0.toolName',
+    'own tools',
+  ],
+  [{ subAgents: [{ agent: 'b', toolName: 'answer_question' }] }, 'subAgents.0.toolName', 'the runtime has a tool'],
+  [
+    { handoff: fallback, subAgents: [{ agent: 'b', toolName: 'send_message' }] },
+    'subAgents.0.toolName',
+    'the runtime has a tool',
+  ],
+  [
+    {
+      subAgents: [
+        { agent: 'b', toolName: 'x' },
+        { agent: 'c', toolName: 'x' },
+      ],
+    },
+    'subAgents',
+    'two members',
+  ],
+  [{ handoff: { inputFilter: 'redact-secret' } }, 'handoff.inputFilter', 'did you mean "redact-secrets"?'],
+  [{ subAgents: [{ agent: 'b', handoff: { inputFilter: ['zzz'] } }] }, 'subAgents.0.handoff.inputFilter', '"zzz"'],
+])('contract 4: a team that cannot be called as its definition says is refused, with the field: %j', async (...row) => {
+  const [more, field, reason] = row;
+  const body = { tools: ['lookup'], collaboration: 'handoff', ...more };
+  for (const answer of [await ask('POST', '', { id: 'caller', ...body }), await ask('PUT', '/caller', body)]) {
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    expect(answer.body.errors[0].path).toBe(field);
+    expect(answer.body.errors[0].message).toContain(reason);
+  }
+});
+
+test('contract 4: an own tool may have the name of the handoff tool where the policy falls back to it', async () => {
+  const subAgents = [{ agent: 'b', toolName: 'lookup', handoff: { onDenied: 'fallback_to_primary' } }];
+  const body = { tools: ['lookup'], collaboration: 'handoff', subAgents, handoff: { inputFilter: 'redact-secrets' } };
+  expect((await ask('PUT', '/caller', body)).status).toBe(200);
+  await ask('DELETE', '/caller');
+});
+
 test('a problem in an agent file stops the start and is told with file and line', async () => {
   const agents = { 'broken.md': '---\nid: lead\n---\nx' };
   await expect(GatewayHarness.start({ redis: testRedis(), modelUrl: 'http://127.0.0.1:9/v1', agents })).rejects.toThrow(

@@ -92,7 +92,7 @@ function traceHttp({ tracer }: HostNode) {
 }
 
 async function publishAgents(dir: string, node: HostNode): Promise<void> {
-  const { definitions, warnings, problems } = await readAgentFolder(dir, { toolNames: node.toolNames });
+  const { definitions, warnings, problems } = await readAgentFolder(dir, node);
   for (const warning of warnings) node.logger.warn({}, warning);
   if (problems.length > 0) throw new AppError('misconfigured', problems.join('\n'));
   await node.requests.agents.publishFiles(definitions);

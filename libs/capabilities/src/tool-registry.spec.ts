@@ -46,6 +46,10 @@ describe('the tool registry', () => {
     expect(registry.get('constructor')).toBeUndefined();
   });
 
+  it('takes the name of a handoff tool: such a tool is what a handoff falls back to', () => {
+    expect(new ToolRegistry([tool('subagent_bob')]).names()).toEqual(['subagent_bob']);
+  });
+
   it.each([
     ['a name that is taken', [tool('a'), tool('a')], /"a" is refused: two tools/],
     ['an empty name', [tool('')], /1 to 64/],
@@ -53,6 +57,8 @@ describe('the tool registry', () => {
     ['a name of 65 letters', [tool('x'.repeat(65))], /1 to 64/],
     ['send_message', [tool('send_message')], /the runtime has a tool of this name/],
     ['wait_for_messages', [tool('wait_for_messages')], /the runtime has a tool of this name/],
+    ['answer_question', [tool('answer_question')], /the runtime has a tool of this name/],
+    ['read_message', [tool('read_message')], /the runtime has a tool of this name/],
     ['parameters that are no object', [tool('a', z.string())], /have to be a zod object/],
     ['parameters without a JSON schema', [tool('a', z.object({ when: z.date() }))], /no JSON schema/],
   ])('refuses %s', (_name, tools, message) => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Tool } from './tool';
 
 /** Names that the runtime answers itself. */
-export const RESERVED_TOOL_NAMES = ['send_message', 'wait_for_messages'] as const;
+export const RESERVED_TOOL_NAMES = ['send_message', 'wait_for_messages', 'answer_question', 'read_message'] as const;
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 

@@ -1,4 +1,4 @@
-import { sampleTools, type Tool, ToolRegistry } from '@mailroom/capabilities';
+import { RESERVED_TOOL_NAMES, sampleTools, type Tool, ToolRegistry } from '@mailroom/capabilities';
 import {
   type ActivationJob,
   activationJob,
@@ -75,6 +75,10 @@ export class HostNode {
   readonly consumers: readonly Consumer[];
   /** Names of the tools that agents of this process may use. */
   readonly toolNames: readonly string[];
+  /** Names that no tool of an agent may have. */
+  readonly reservedToolNames: readonly string[] = RESERVED_TOOL_NAMES;
+  /** Names of the input filters that a handoff policy may use. */
+  readonly filterNames: readonly string[];
   /** Where tests of faults look in. */
   readonly probe: Probe;
   readonly logger: Logger;
@@ -160,6 +164,8 @@ export class HostNode {
     const mailbox = this.probe.watch(new RedisMailbox(loops, { prefix, activate, alarm }), MAILBOX_ACTIONS);
     const tools = new ToolRegistry(toolsOf(settings).map((tool) => this.probe.watch(tool, toolActions(tool.name))));
     this.toolNames = tools.names();
+    const filters = new InputFilters();
+    this.filterNames = filters.names();
     const { idleMs, modelSilenceMs, modelCallMs, leaseMs, model, contextWindow, capacity, depthCap } = settings;
     const deps = {
       mailbox,
@@ -168,7 +174,7 @@ export class HostNode {
       model: this.probe.watch(new OpenAiModelClient(settings.openAi), MODEL_ACTIONS),
       prices: new PriceTable(settings.prices, settings.openAi.baseUrl),
       tools,
-      filters: new InputFilters(),
+      filters,
       settings: {
         model,
         ...(contextWindow !== undefined && { contextWindow }),

@@ -314,3 +314,39 @@ describe('limits and names in an agent file', () => {
     expect(problemOf(fileWith('tools: 7\nmaxSteps: 0\nwakeOn: x')).split('\n')).toHaveLength(4);
   });
 });
+
+describe('a team that is called as tools, in an agent file', () => {
+  const deployment = {
+    toolNames: ['lookup'],
+    filterNames: ['redact-secrets', 'truncate'],
+    reservedToolNames: ['send_message'],
+  };
+
+  it.each([
+    [
+      'a tool of the agent',
+      'tools: [lookup]\nsubAgents:\n  - ann\n  - { agent: bob, toolName: lookup }',
+      ':6: "subAgents": "lookup" is one of the agent\'s own tools; set another "toolName"',
+    ],
+    [
+      'a tool of the runtime',
+      'subAgents: [{ agent: bob, toolName: send_message }]',
+      ':3: "subAgents": the runtime has a tool "send_message"',
+    ],
+    [
+      'an unknown input filter',
+      'subAgents: [bob]\nhandoff:\n  inputFilter: [truncat]',
+      ':4: "handoff": there is no input filter "truncat"; did you mean "truncate"?',
+    ],
+  ])('contract 4: %s is a problem with its line', (_name, entries, problem) => {
+    const file = fileWith(`description: d\n${entries}`);
+    expect(problemOf(file, deployment)).toContain(`agents/alice.md${problem}`);
+  });
+
+  it('a policy that names no tool of the team is a warning', () => {
+    const entries = 'subAgents: [bob]\nhandoff:\n  allowedTools: [subagent_bob]\n  deniedTools: [subagent_bop]';
+    expect(parseAgentFile(PATH, fileWith(`description: d\n${entries}`), deployment).warnings).toEqual([
+      'agents/alice.md:4: "deniedTools" names "subagent_bop", which is no handoff tool of this team; did you mean "subagent_bob"?',
+    ]);
+  });
+});

@@ -2,9 +2,10 @@ import { basename } from 'node:path';
 import { type AgentDefinition, AppError, agentDefinition, foldName, LIMITS } from '@mailroom/contracts';
 import type { z } from 'zod';
 import { type FrontMatter, type FrontMatterField, FrontMatterProblem, readFrontMatter } from './front-matter';
+import { type DeploymentNames, type Finding, handoffDoubts, handoffFaults } from './handoff-check';
 import { readToolList } from './tool-list';
 
-export interface AgentFileOptions {
+export interface AgentFileOptions extends Partial<DeploymentNames> {
   /** The tools that the deployment offers. With it `tools: '*'` means all of them, and unknown names get a warning. */
   toolNames?: readonly string[];
 }
@@ -109,6 +110,7 @@ class AgentFileReader {
     if (!this.filled('description'))
       this.fail(this.lineOf('description'), '"description" is missing; say in a sentence when to write to this agent');
     for (const issue of checked.error?.issues ?? []) this.fail(this.lineOfIssue(issue), problemOf(issue));
+    if (checked.success) this.checkHandoffs(checked.data);
     if (!checked.success || this.problems.length > 0) throw new AppError('misconfigured', this.problems.join('\n'));
     return checked.data;
   }
@@ -165,6 +167,15 @@ class AgentFileReader {
     const value = this.filled('subAgents')?.value;
     if (typeof value === 'string') return value.split(',').filter((name) => name.trim() !== '');
     return Array.isArray(value) ? value.map((member) => (typeof member === 'number' ? String(member) : member)) : value;
+  }
+
+  private checkHandoffs(definition: AgentDefinition): void {
+    const line = ({ path: [key, item] }: Finding) =>
+      this.lineOf(String(key), typeof item === 'number' ? item : undefined);
+    const { filterNames, reservedToolNames } = this.options;
+    const faults = filterNames && reservedToolNames && handoffFaults(definition, { filterNames, reservedToolNames });
+    for (const fault of faults ?? []) this.fail(line(fault), `"${fault.path[0]}": ${fault.message}`);
+    for (const doubt of handoffDoubts(definition)) this.warn(line(doubt), doubt.message);
   }
 
   private warnOfUnknownKeys(): void {

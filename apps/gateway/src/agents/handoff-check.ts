@@ -1,0 +1,90 @@
+import {
+  type AgentDefinition,
+  type HandoffOverride,
+  type HandoffPolicy,
+  nearestName,
+  type RosterMember,
+  toolOf,
+} from '@mailroom/contracts';
+
+/** Names of a deployment that decide whether a team can be called as tools. */
+export interface DeploymentNames {
+  filterNames: readonly string[];
+  reservedToolNames: readonly string[];
+}
+
+/** Something about a definition; `path` leads to the field. */
+export interface Finding {
+  path: (string | number)[];
+  message: string;
+}
+
+/** What a definition asks for that its deployment cannot do: a tool name that is taken, an input filter that nobody has. */
+export function handoffFaults(definition: AgentDefinition, names: DeploymentNames): Finding[] {
+  const team = unknownFilters(['handoff'], definition.handoff, names.filterNames);
+  const members = definition.subAgents.flatMap((member, index) => {
+    const path = ['subAgents', index];
+    const reason = takenBecause(member, definition, names.reservedToolNames);
+    const field = member.toolName === undefined ? path : [...path, 'toolName'];
+    return [
+      ...(reason === undefined ? [] : [{ path: field, message: reason }]),
+      ...unknownFilters([...path, 'handoff'], member.handoff, names.filterNames),
+    ];
+  });
+  return [...team, ...members];
+}
+
+/** Names in `allowedTools` and `deniedTools` that are no tool of the team: they decide nothing, and may be misspelt. */
+export function handoffDoubts({ handoff, subAgents }: AgentDefinition): Finding[] {
+  const tools = subAgents.map(toolOf);
+  const doubts = (path: (string | number)[], policy: HandoffOverride | undefined) =>
+    (['allowedTools', 'deniedTools'] as const).flatMap((field) =>
+      (policy?.[field] ?? [])
+        .filter((name) => !tools.includes(name))
+        .map((name) => ({
+          path: [...path, field],
+          message: `"${field}" names "${name}", which is no handoff tool of this team; ${wayOut(name, tools)}`,
+        })),
+    );
+  return [
+    ...doubts(['handoff'], handoff),
+    ...subAgents.flatMap((member, index) => doubts(['subAgents', index, 'handoff'], member.handoff)),
+  ];
+}
+
+/** The lead's own tool may have the name where the policy falls back to it: then it is the primary. */
+function takenBecause(
+  member: RosterMember,
+  { tools, handoff }: AgentDefinition,
+  reserved: readonly string[],
+): string | undefined {
+  const tool = toolOf(member);
+  if (reserved.includes(tool)) return `the runtime has a tool "${tool}"; set another "toolName"`;
+  if (!tools.includes(tool) || fallsBack({ ...handoff, ...member.handoff })) return undefined;
+  return (
+    `"${tool}" is one of the agent's own tools; set another "toolName", or make it the one to fall back to with ` +
+    '"onError" or "onDenied": fallback_to_primary'
+  );
+}
+
+function fallsBack({ enabled, onDenied, onError }: HandoffOverride): boolean {
+  return enabled !== false && [onDenied, onError].includes('fallback_to_primary');
+}
+
+function unknownFilters(
+  path: (string | number)[],
+  policy: HandoffPolicy | HandoffOverride | undefined,
+  known: readonly string[],
+): Finding[] {
+  return (policy?.inputFilter ?? [])
+    .filter(({ name }) => !known.includes(name))
+    .map(({ name }) => ({
+      path: [...path, 'inputFilter'],
+      message: `there is no input filter "${name}"; ${wayOut(name, known)}`,
+    }));
+}
+
+function wayOut(name: string, known: readonly string[]): string {
+  const near = nearestName(name, [...known]);
+  return near === undefined ? `there are ${known.join(', ') || 'none'}` : `did you mean "${near}"?`;
+}
