@@ -7,13 +7,16 @@ const FINDING = `Finding: ${'revenue grew 12 percent. '.repeat(8)}`;
 const REPORT = `Final report: ${'revenue and risks of the quarter. '.repeat(8)}`;
 
 /**
- * The lead: gives each specialist its part at once, by message where it can and else by function call, and writes when
- * as many findings have come back.
+ * The lead: gives each specialist its part at once, by message where it can and else by function call (`alice`, or the
+ * handoff tool `subagent_alice`), and writes when as many findings have come back.
  */
 export function leadAnswer({ messages, tools = [] }: ModelRequest): ScriptedAnswer {
   if (!messages.some(({ role }) => role === 'assistant')) {
-    if (!tools.some(({ function: { name } }) => name === 'send_message'))
-      return { calls: TEAM.map((name) => ({ name, args: { input: 'Collect your part' } })) };
+    const offered = tools.map(({ function: { name } }) => name);
+    if (!offered.includes('send_message')) {
+      const toolOf = (name: string) => offered.find((tool) => tool === `subagent_${name}`) ?? name;
+      return { calls: TEAM.map((name) => ({ name: toolOf(name), args: { input: 'Collect your part' } })) };
+    }
     const send = (to: string) => ({ name: 'send_message', args: { to, type: 'task', content: 'Collect your part' } });
     return { calls: [...TEAM.map(send), { name: 'wait_for_messages', args: {} }] };
   }
@@ -21,7 +24,7 @@ export function leadAnswer({ messages, tools = [] }: ModelRequest): ScriptedAnsw
   return { text: findings >= TEAM.length ? REPORT : 'Waiting for the team.' };
 }
 
-/** A specialist: looks something up once, then answers. */
+/** A specialist: looks something up once, then answers, and answers the same when it is asked for its report. */
 export function specialistAnswer({ messages }: ModelRequest): ScriptedAnswer {
   if (messages.some(({ role }) => role === 'tool')) return { text: FINDING };
   return { calls: [{ name: 'lookup', args: { query: 'q2 revenue' } }] };
