@@ -56,7 +56,7 @@ describe('four handoffs of one step', () => {
     expect(handoffEnds(events)).toEqual(['ann#1 completed', 'ben#1 failed', 'cleo#1 completed', 'dan#1 completed']);
   }, 60_000);
 
-  test('run at once on two workers, and the death of one of these in the middle changes nothing of the outcome', async () => {
+  test('contract 8: they run at once on two workers, and the death of one of these in the middle changes nothing of the outcome', async () => {
     const client = new SessionClient(url);
     const { id } = await client.open('quartet', 'Plan a party');
     await heldAt('party');
