@@ -132,7 +132,7 @@ alice#1/leaf#1      1         10           1     -            1         10      
 all                10     12,455         684     -`);
   });
 
-  it('shows a cost where prices are known, and none for a tree with a part that has none', () => {
+  it('shows a cost where prices are known, and says of a tree with a part that has none that it is at least so much', () => {
     const [, , lead, alice] = usageTable({
       agents: [
         { ...agent, id: 'lead', usage: { calls: 1, input: 1, output: 1 } },
@@ -140,7 +140,7 @@ all                10     12,455         684     -`);
       ],
       usage: { calls: 2, input: 2, output: 2 },
     });
-    expect(lead?.split(/ +/)).toEqual(['lead', '1', '1', '1', '-', '2', '2', '2', '-']);
-    expect(alice?.split(/ +/)).toEqual(['alice', '1', '1', '1', '$0.5000', '1', '1', '1', '$0.5000']);
+    expect(lead?.split(/ {2,}/)).toEqual(['lead', '1', '1', '1', '-', '2', '2', '2', '≥ $0.5000']);
+    expect(alice?.split(/ {2,}/)).toEqual(['alice', '1', '1', '1', '$0.5000', '1', '1', '1', '$0.5000']);
   });
 });

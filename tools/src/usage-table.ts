@@ -1,7 +1,7 @@
 import { LEAD, type SessionDetail, type Spending } from '@mailroom/contracts';
 
-/** `cost` is absent where the price of a model is not known: unknown is not 0. */
-type Spent = Spending & { cost?: number };
+/** `cost` is that of calls whose price is known, absent when none is: unknown is not 0. */
+type Spent = Spending & { cost?: number | undefined; unpricedCalls?: number | undefined };
 
 const HEAD = ['agent', 'calls', 'tokens in', 'tokens out', 'cost', 'tree: calls', 'tokens in', 'tokens out', 'cost'];
 
@@ -29,25 +29,25 @@ export function usageTable({ agents, usage }: Pick<SessionDetail, 'agents' | 'us
   return [...lines.slice(0, 1), rule, ...lines.slice(1, -1), rule, ...lines.slice(-1).map((line) => line.trimEnd())];
 }
 
-function cells({ calls, input, output, cost }: Spent): string[] {
-  return [
-    ...[calls, input, output].map((count) => count.toLocaleString('en')),
-    cost === undefined ? '-' : dollars(cost),
-  ];
+function cells(spent: Spent): string[] {
+  const { calls, input, output } = spent;
+  return [...[calls, input, output].map((count) => count.toLocaleString('en')), costOf(spent)];
 }
 
-function dollars(cost: number): string {
-  return `$${cost.toFixed(4)}`;
+/** `≥` where a part of the calls has no price. */
+function costOf({ cost, unpricedCalls = 0 }: Spent): string {
+  return cost === undefined ? '-' : `${unpricedCalls > 0 ? '≥ ' : ''}$${cost.toFixed(4)}`;
 }
 
 function sum(parts: readonly Spent[]): Spent {
   const spent = parts.filter(({ calls }) => calls > 0);
   const total = (count: (part: Spent) => number) => spent.reduce((all, part) => all + count(part), 0);
-  const isPriced = spent.length > 0 && spent.every(({ cost }) => cost !== undefined);
+  const isPriced = spent.some(({ cost }) => cost !== undefined);
   return {
     calls: total(({ calls }) => calls),
     input: total(({ input }) => input),
     output: total(({ output }) => output),
+    unpricedCalls: total(({ cost, calls, unpricedCalls = 0 }) => (cost === undefined ? calls : unpricedCalls)),
     ...(isPriced && { cost: total(({ cost = 0 }) => cost) }),
   };
 }

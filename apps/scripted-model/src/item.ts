@@ -15,8 +15,6 @@ export interface Item {
   inReplyTo: string;
   status: string;
   late: boolean;
-  /** A `sent` that is the call of a colleague as a tool, so that its outcome is the tool's result. */
-  isCall: boolean;
   /** What the tool `send_message` answered. */
   outcome: string;
 }
@@ -26,5 +24,5 @@ type Known = Pick<Item, 'kind' | 'at' | 'name'> & Partial<Item>;
 /** An item with the fields that are known; the others are empty. */
 export function timelineItem(known: Known): Item {
   const empty = { content: '', context: '', from: '', to: '', msgId: '', inReplyTo: '', status: '', outcome: '' };
-  return { ...empty, late: false, isCall: false, ...known };
+  return { ...empty, late: false, ...known };
 }

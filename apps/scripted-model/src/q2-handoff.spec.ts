@@ -76,6 +76,20 @@ test('a colleague whose work failed says so in its report', async () => {
   expect(content).toMatch(/^The task was not finished\.[\s\S]*lookup result/);
 });
 
+test('a call of a colleague is also a tool that was used, with the text that came back', async () => {
+  const rules = [{ name: 'again', when: { has: [{ used: 'subagent_ann', text: 'Not begun' }] }, say: 'once more' }];
+  const strict = await startScriptedModel({ rules });
+  try {
+    const tool = { id: 'c1', function: { name: 'subagent_ann', arguments: '{"task": "x"}' } };
+    const agent = new ChatAgent(strict.baseUrl, 'lead', offered(['subagent_ann']), '- ann: tool subagent_ann\n');
+    agent.messages.push({ role: 'assistant', content: null, tool_calls: [tool] });
+    agent.tool('c1', 'Not begun: ann asks first.');
+    expect((await agent.ask()).content).toContain('once more');
+  } finally {
+    await strict.close();
+  }
+});
+
 test('any other lead calls each member once, answers what they ask, and joins reports and failures', async () => {
   const agent = lead(['ann', 'ben', 'hong']);
   agent.hear({ from: 'user', type: 'task', content: 'Plan a party' });

@@ -26,7 +26,7 @@ export function readSeat({ messages, tools }: Pick<ChatRequest, 'messages' | 'to
   return { address: found?.[1]?.trim() ?? '', called: CALLED.test(engine), callees: new Map(callees) };
 }
 
-/** Whether an address is one of these, or an instance of one: `alice` names `alice`, `alice#2` and `lead/alice#2`. */
+/** Whether an address is one of these, or an instance of one: `alice` names `alice`, `alice#2` and `bob#1/alice#2`. */
 export function isNamed(address: string, wanted: readonly string[] | undefined): boolean {
   if (wanted === undefined) return true;
   const member = address.replace(/^.*\//, '').replace(/#\d+$/, '');

@@ -66,6 +66,7 @@ function joinResults(situation: Situation): string {
 }
 
 function joinFindings(situation: Situation): string {
-  const used = situation.round.filter((item) => item.kind === 'used' && item.name !== 'wait_for_messages');
+  const silent = ['wait_for_messages', 'answer_question', ...situation.callees.values()];
+  const used = situation.round.filter((item) => item.kind === 'used' && !silent.includes(item.name));
   return used.map((item) => `${item.name} said:\n${item.content}`).join('\n\n') || 'No tool was used.';
 }

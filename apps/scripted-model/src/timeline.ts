@@ -1,5 +1,5 @@
-import { readCallResult } from './call-result';
 import type { ChatRequest } from './chat-request';
+import { readColleagueCall, readColleagueResult } from './colleague-call';
 import { type Item, timelineItem } from './item';
 import { readMails } from './mail';
 import { withoutNotice } from './scripted-notice';
@@ -10,24 +10,32 @@ const QUEUED = /queued for .+ as (msg_[0-9a-f]{12})/;
 
 /**
  * Everything that a request tells, in order: mail, sends, tool calls with their results, texts, engine sentences. The
- * call of a colleague is a task that was sent to it, its report the result that came.
+ * call of a colleague is also a task that was sent to it, and its report the result that came.
  */
 export function readTimeline(messages: ChatRequest['messages'], callees: ReadonlyMap<string, string>): Item[] {
   const items: Item[] = [];
   const calls = new Map<string, Item>();
+  const asked = new Map<string, Item>();
   messages.forEach((message, at) => {
     if (message.role === 'user') items.push(...readUser(message.content, at));
     if (message.role === 'assistant') {
       const called = message.tool_calls ?? [];
       if (message.content.trim()) items.push(said(message.content, at, called.length === 0));
       for (const call of called) {
-        const item = readCall(call, at, { items, callees });
+        const item = readCall(call.function, at);
         calls.set(call.id, item);
         items.push(item);
+        const sent = readColleagueCall(call, parseArguments(call.function.arguments), { at, items, callees });
+        if (!sent) continue;
+        asked.set(call.id, sent);
+        items.push(sent);
       }
     }
-    const call = message.role === 'tool' ? calls.get(message.tool_call_id ?? '') : undefined;
-    if (call) items.push(...settleCall(call, message.content, at));
+    if (message.role === 'tool') {
+      settleCall(calls.get(message.tool_call_id ?? ''), message.content);
+      const sent = asked.get(message.tool_call_id ?? '');
+      if (sent) items.push(readColleagueResult(message.content, sent, at));
+    }
   });
   return items;
 }
@@ -56,42 +64,10 @@ function said(content: string, at: number, final: boolean): Item {
   return timelineItem({ kind: 'said', at, name: final ? 'final' : 'interim', content: withoutNotice(content) });
 }
 
-interface Past {
-  items: readonly Item[];
-  callees: ReadonlyMap<string, string>;
-}
-
-function readCall(call: { id: string; function: { name: string; arguments: string } }, at: number, past: Past): Item {
-  const { name } = call.function;
-  const args = parseArguments(call.function.arguments);
+function readCall(call: { name: string; arguments: string }, at: number): Item {
+  if (call.name !== 'send_message') return timelineItem({ kind: 'used', at, name: call.name });
+  const args = parseArguments(call.arguments);
   const field = (key: string) => (typeof args[key] === 'string' ? args[key] : '');
-  const callee = [...past.callees].find(([, tool]) => tool === name)?.[0];
-  if (callee !== undefined)
-    return timelineItem({
-      kind: 'sent',
-      at,
-      name: 'task',
-      to: callee,
-      content: field('task'),
-      context: field('context'),
-      msgId: call.id,
-      isCall: true,
-    });
-  if (name === 'answer_question') {
-    const question = past.items.find((item) => item.kind === 'got' && item.msgId === field('question'));
-    // The report that this call returns is that of the task which the question was about.
-    return timelineItem({
-      kind: 'sent',
-      at,
-      name: 'clarify_resp',
-      to: question?.from ?? '',
-      content: field('answer'),
-      msgId: question?.inReplyTo || call.id,
-      inReplyTo: field('question'),
-      isCall: true,
-    });
-  }
-  if (name !== 'send_message') return timelineItem({ kind: 'used', at, name });
   return timelineItem({
     kind: 'sent',
     at,
@@ -103,12 +79,10 @@ function readCall(call: { id: string; function: { name: string; arguments: strin
   });
 }
 
-/** Writes the result into its call; what came with it is new. */
-function settleCall(item: Item, result: string, at: number): Item[] {
-  if (item.isCall) return [readCallResult(result, item, at)];
+function settleCall(item: Item | undefined, result: string): void {
+  if (!item) return;
   if (item.kind === 'used') item.content = result;
   else Object.assign(item, { outcome: result, msgId: QUEUED.exec(result)?.[1] ?? '' });
-  return [];
 }
 
 function parseArguments(text: string): Record<string, unknown> {
