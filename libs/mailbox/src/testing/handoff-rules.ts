@@ -3,7 +3,7 @@ import { LEAD } from '@mailroom/contracts';
 import type { BenchSession } from './bench-session';
 
 /** A handoff as the scripts keep it while it is open. */
-export interface StoredHandoff {
+interface StoredHandoff {
   caller: string;
   /** Empty while nobody waits for it. */
   callId: string;
