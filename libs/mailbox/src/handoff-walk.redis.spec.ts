@@ -21,6 +21,6 @@ test('any walk through calls, reports, questions, limits, cancels, losses and re
         await walk.bench.close();
       }
     }),
-    { numRuns: 25, seed: SEED, endOnFailure: false },
+    { numRuns: 40, seed: SEED, endOnFailure: false },
   );
 }, 60_000);

@@ -1,6 +1,7 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LEADS } from '../load';
 import type { Phase } from '../phase';
 
 export const rollback: Phase = {
@@ -10,6 +11,7 @@ export const rollback: Phase = {
   async run(site) {
     const { stand } = site;
     const load = site.load({
+      leads: LEADS,
       sessions: 30,
       overMs: 300,
       input: (index) => (index % 2 ? 'Do it ponder.' : 'Do it think-long.'),
