@@ -19,6 +19,9 @@ const HELD_ANSWER = {
   barrier: 'answer',
 };
 
+/** What the scripted model would cost, so that there is a cost to see. */
+const MADE_UP_PRICES = resolve(__dirname, '../../apps/scripted-model/prices.json');
+
 /** Every scripted answer takes this long, so that people can follow. */
 const SCRIPTED_LATENCY_MS = 300;
 
@@ -54,7 +57,10 @@ async function main(): Promise<void> {
     gateways: 2,
     workers: 2,
     modelEnv: { RULES: HELD_ANSWER.rules, LATENCY_MS: String(SCRIPTED_LATENCY_MS) },
-    env: { REDIS_PREFIX: `demo-${randomBytes(4).toString('hex')}` },
+    env: {
+      REDIS_PREFIX: `demo-${randomBytes(4).toString('hex')}`,
+      ...(!environment().modelUrl && { PRICES_FILE: MADE_UP_PRICES }),
+    },
   });
   try {
     await play(stack, LEADS[values.handoff ? 'handoff' : 'message'], values.ask, screen);
@@ -104,7 +110,9 @@ async function play(stack: Stack, lead: string, ask: string | undefined, screen:
   const detail = await watched.detail(session.id);
   screen.say('', '─'.repeat(72), String(text), '─'.repeat(72), '', ...usageTable(detail), '');
   if (stack.model) {
-    screen.say('The model was scripted. A real one: set OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL.');
+    screen.say(
+      'The model was scripted, and its prices are made up. A real one: set OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL.',
+    );
   }
   await asked.end(session.id);
 }
