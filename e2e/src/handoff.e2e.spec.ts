@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JournalEntry, SessionEvent } from '@mailroom/contracts';
+import { type JournalEntry, type SessionEvent, sessionUsage } from '@mailroom/contracts';
 import { SessionClient, type Stack } from '@mailroom/tools';
 import { eventsUntil, isDone, messagesOf, model, shippedRules, storyStack } from './q2-story';
 
@@ -109,6 +109,17 @@ describe('four handoffs of one step', () => {
         });
       }
       expect(detail.usage.calls).toBe(used.length);
+
+      const account = sessionUsage.parse(await ask('GET', `/sessions/${id}/usage?rows=true&limit=200`));
+      const answered = account.rows?.filter(({ status }) => status === 'ok') ?? [];
+      expect(answered.map(({ instance, step }) => `${instance} ${step}`).sort()).toEqual(
+        used.map(({ agentId, data }) => `${agentId} ${data.step}`).sort(),
+      );
+      expect(account.tree.calls).toBe(used.length);
+      const called = account.byInstance.filter(({ parent }) => parent === 'lead');
+      expect(called.map(({ instance }) => instance).sort()).toEqual(INSTANCES);
+      const lead = account.byInstance.find(({ instance }) => instance === 'lead');
+      expect(lead?.tree.calls).toBe(called.reduce((sum, { tree }) => sum + tree.calls, lead?.own.calls ?? 0));
 
       const { entries } = (await ask('GET', `/sessions/${id}/agents/dan%231/journal`)) as { entries: JournalEntry[] };
       expect(entries.map(({ kind }) => kind)).toEqual([

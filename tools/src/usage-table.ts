@@ -1,8 +1,5 @@
 import { LEAD, type SessionDetail, type Spending } from '@mailroom/contracts';
 
-/** `cost` is that of calls whose price is known, absent when none is: unknown is not 0. */
-type Spent = Spending & { cost?: number | undefined; unpricedCalls?: number | undefined };
-
 const HEAD = ['agent', 'calls', 'tokens in', 'tokens out', 'cost', 'tree: calls', 'tokens in', 'tokens out', 'cost'];
 
 /**
@@ -10,7 +7,7 @@ const HEAD = ['agent', 'calls', 'tokens in', 'tokens out', 'cost', 'tree: calls'
  * whole session. Lines of equal columns; agents that never called a model have none.
  */
 export function usageTable({ agents, usage }: Pick<SessionDetail, 'agents' | 'usage'>): string[] {
-  const treeOf = ({ id, usage: own }: SessionDetail['agents'][number]): Spent[] => {
+  const treeOf = ({ id, usage: own }: SessionDetail['agents'][number]): Spending[] => {
     const called = agents.filter((agent) => agent.id !== LEAD && (agent.caller ?? LEAD) === id);
     return [own, ...called.flatMap(treeOf)];
   };
@@ -29,19 +26,19 @@ export function usageTable({ agents, usage }: Pick<SessionDetail, 'agents' | 'us
   return [...lines.slice(0, 1), rule, ...lines.slice(1, -1), rule, ...lines.slice(-1).map((line) => line.trimEnd())];
 }
 
-function cells(spent: Spent): string[] {
+function cells(spent: Spending): string[] {
   const { calls, input, output } = spent;
   return [...[calls, input, output].map((count) => count.toLocaleString('en')), costOf(spent)];
 }
 
 /** `≥` where a part of the calls has no price. */
-function costOf({ cost, unpricedCalls = 0 }: Spent): string {
+function costOf({ cost, unpricedCalls = 0 }: Spending): string {
   return cost === undefined ? '-' : `${unpricedCalls > 0 ? '≥ ' : ''}$${cost.toFixed(4)}`;
 }
 
-function sum(parts: readonly Spent[]): Spent {
+function sum(parts: readonly Spending[]): Spending {
   const spent = parts.filter(({ calls }) => calls > 0);
-  const total = (count: (part: Spent) => number) => spent.reduce((all, part) => all + count(part), 0);
+  const total = (count: (part: Spending) => number) => spent.reduce((all, part) => all + count(part), 0);
   const isPriced = spent.some(({ cost }) => cost !== undefined);
   return {
     calls: total(({ calls }) => calls),
