@@ -142,8 +142,22 @@ export class OpenAiModelClient implements ModelClient {
   }
 }
 
-/** The SDK reads only the field `error` of an error body; here the whole body reaches the one place that reads it. */
+/** The SDK, where what it does for every request is too much or too little for this one kind of request. */
 class Transport extends OpenAI {
+  private head: Promise<{ headers: Headers; url: string }> | undefined;
+
+  /** All requests of a client have the same address and headers; the SDK makes them anew each time, over web headers. */
+  override async buildRequest(...args: Parameters<OpenAI['buildRequest']>): ReturnType<OpenAI['buildRequest']> {
+    const [{ method, body, signal, timeout = this.timeout }] = args;
+    this.head ??= super.buildRequest(...args).then(({ req, url }) => {
+      req.headers.delete('x-stainless-timeout');
+      return { headers: req.headers, url };
+    });
+    const { headers, url } = await this.head;
+    return { req: { method, headers, body: JSON.stringify(body), ...(signal && { signal }) }, url, timeout };
+  }
+
+  /** The SDK reads only the field `error` of an error body; here the whole body reaches the one place that reads it. */
   protected override makeStatusError(
     status: number,
     body: object,
