@@ -17,6 +17,7 @@ import { derivedMessageId, type SendReceipt, type SessionSettings } from '@mailr
 /** A session that was opened, or had been by the same request; `runId` when it began with an input. */
 export interface OpenedSession {
   id: string;
+  status: 'open' | 'closed';
   leadAgentId: string;
   runId?: string;
 }
@@ -47,7 +48,7 @@ export class SessionService {
     const { idempotencyKey: key, traceparent } = head;
     const lead = await this.leadOf(space, body.leadAgentId);
     const id = `ses_${key === undefined ? randomBytes(16).toString('hex') : digest([space, key]).slice(0, 32)}`;
-    await this.door.mailbox.openSession({
+    const status = await this.door.mailbox.openSession({
       id,
       space,
       leadAgentId: lead.id,
@@ -61,7 +62,7 @@ export class SessionService {
       },
     });
     await this.door.sessions.register(space, id);
-    if (body.input === undefined) return { id, leadAgentId: lead.id };
+    if (body.input === undefined) return { id, status, leadAgentId: lead.id };
     const { runId } = await this.door.mailbox.send(id, {
       from: 'user',
       to: LEAD,
@@ -70,7 +71,7 @@ export class SessionService {
       msgId: derivedMessageId(id, 'input'),
       ...(traceparent !== undefined && { traceparent }),
     });
-    return { id, leadAgentId: lead.id, runId };
+    return { id, status, leadAgentId: lead.id, runId };
   }
 
   /** A user's message. Throws the refusals of R4, R18 and R21. */

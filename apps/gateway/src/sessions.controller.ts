@@ -35,11 +35,10 @@ export class SessionsController {
     @Query({ schema: waitQuery }) { wait }: WaitQuery,
   ): Promise<{ id: string; status: string; leadAgentId: string; run?: Run }> {
     const { space, left, response } = exchange;
-    const { id, leadAgentId, runId } = await this.sessions.open(space, body, exchange);
+    const { id, status, leadAgentId, runId } = await this.sessions.open(space, body, exchange);
     response.setHeader('location', `/api/v1/sessions/${id}`);
     const run = runId === undefined ? undefined : await this.run({ space, sessionId: id, runId }, wait, left);
     if (wait !== undefined && run) response.statusCode = isSettled(run.status) ? 200 : 202;
-    const { status } = await this.sessions.summary(space, id);
     return { id, status, leadAgentId, ...(run && { run }) };
   }
 

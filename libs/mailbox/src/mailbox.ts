@@ -82,8 +82,8 @@ export type LeaseState = 'quiet' | 'work' | 'cancelled' | 'lost';
  * `session_closed`, `cancelled` or `out_of_step`.
  */
 export interface Mailbox {
-  /** Throws `idempotency_conflict` when the id was opened by another request. */
-  openSession(session: NewSession): Promise<void>;
+  /** The state of the session: closed when it was opened and ended before. Throws `idempotency_conflict` when the id was opened by another request. */
+  openSession(session: NewSession): Promise<'open' | 'closed'>;
   /** Throws the refusal (R1, R4, R18) as an `AppError`; nothing was stored then. */
   send(sessionId: string, letter: Letter): Promise<SendReceipt>;
   /** Undefined when the job is stale: somebody else has or had the activation. */

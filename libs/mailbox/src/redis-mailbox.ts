@@ -53,20 +53,25 @@ export class RedisMailbox implements Mailbox {
     this.scripts = new MailboxScripts(redis);
   }
 
-  async openSession(session: NewSession): Promise<void> {
-    const reply = await this.run<Reply & { fingerprint: string }>('open-session', session.id, [
-      session.space,
-      session.leadAgentId,
-      JSON.stringify(session.roster),
-      JSON.stringify(session.metadata),
-      session.fingerprint,
-      JSON.stringify(settingsOf(session)),
-    ]);
+  async openSession(session: NewSession): Promise<'open' | 'closed'> {
+    const reply = await this.run<Reply & { fingerprint: string; status: 'open' | 'closed' }>(
+      'open-session',
+      session.id,
+      [
+        session.space,
+        session.leadAgentId,
+        JSON.stringify(session.roster),
+        JSON.stringify(session.metadata),
+        session.fingerprint,
+        JSON.stringify(settingsOf(session)),
+      ],
+    );
     if (reply.fingerprint !== session.fingerprint)
       throw new AppError(
         'idempotency_conflict',
         'this Idempotency-Key was used for another request: choose another key',
       );
+    return reply.status;
   }
 
   async send(sessionId: string, letter: Letter): Promise<SendReceipt> {

@@ -183,8 +183,8 @@ export class Activation implements IdleAgent, Sleeper {
       const after = await this.advance(seat, await this.nextInbox(lease));
       this.seen = typeof after === 'object' ? after : undefined;
       if (after === 'left') return 'left';
-      // Whatever came since the last look has called for attention.
-      if (after === 'idle' && !this.attention.isCalled) {
+      // Whatever came since the last look or commit has called for attention.
+      if (after === 'idle' && !this.attention.isCalled && !this.isLeaving) {
         this.spans?.rest();
         this.idle.add(this);
         return 'idle';
@@ -200,7 +200,6 @@ export class Activation implements IdleAgent, Sleeper {
   }
 
   private async look(lease: Lease): Promise<Inbox> {
-    // Only here: a look that a commit made may be older than a wake-up that came since.
     this.attention.reset();
     this.isStale = false;
     try {
@@ -313,7 +312,8 @@ export class Activation implements IdleAgent, Sleeper {
   }
 
   private writerFor(inbox: Inbox): LedgerWriter {
-    return new LedgerWriter(this.deps.mailbox, inbox.fence, this.memory.length, this.emitted);
+    const { attention, emitted } = this;
+    return new LedgerWriter(this.deps.mailbox, inbox.fence, { known: this.memory.length, emitted, attention });
   }
 
   private async fail(error: unknown): Promise<void> {

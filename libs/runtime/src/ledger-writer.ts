@@ -1,5 +1,16 @@
 import type { JournalEntry } from '@mailroom/contracts';
 import type { CommitReceipt, Fence, Mailbox, StepEvent, StepPart } from '@mailroom/mailbox';
+import type { Attention } from './attention';
+
+/** What a writer needs of the activation that it writes for. */
+interface Writing {
+  /** Journal entries that the host holds at first. */
+  known: number;
+  /** Counts the emits of the whole activation. */
+  emitted: { count: number };
+  /** The answer of a commit tells of all mail that came before it was sent, so earlier calls are forgotten. */
+  attention: Pick<Attention, 'reset'>;
+}
 
 /**
  * Writes the parts of one agent's steps, one after the other: the fence carries the number of commits, so two parts
@@ -10,12 +21,10 @@ export class LedgerWriter {
   readonly held: JournalEntry[] = [];
   private chain: Promise<unknown> = Promise.resolve();
 
-  /** `known`: journal entries that the host holds at first. `emitted` counts the emits of the whole activation. */
   constructor(
     private readonly mailbox: Mailbox,
     private fence: Fence,
-    private readonly known: number,
-    private readonly emitted: { count: number },
+    private readonly writing: Writing,
   ) {}
 
   /** Commits of the agent so far. */
@@ -26,7 +35,9 @@ export class LedgerWriter {
   /** The receipt holds the next look into the mailbox, unless there is nothing to do or tool calls are open. */
   commit(part: StepPart): Promise<CommitReceipt> {
     return this.inTurn(async () => {
-      const receipt = await this.mailbox.commit(this.fence, { ...part, known: this.known + this.held.length });
+      this.writing.attention.reset();
+      const known = this.writing.known + this.held.length;
+      const receipt = await this.mailbox.commit(this.fence, { ...part, known });
       this.fence = { ...this.fence, n: this.fence.n + 1 };
       if (receipt.held) this.held.push(...part.entries);
       return receipt;
@@ -34,7 +45,7 @@ export class LedgerWriter {
   }
 
   emit(events: readonly StepEvent[]): Promise<void> {
-    return this.inTurn(() => this.mailbox.emit(this.fence, ++this.emitted.count, events));
+    return this.inTurn(() => this.mailbox.emit(this.fence, ++this.writing.emitted.count, events));
   }
 
   private inTurn<T>(write: () => Promise<T>): Promise<T> {

@@ -8,7 +8,7 @@ const redis = testRedis();
 let harness: TeamHarness;
 afterEach(() => harness.close());
 
-const POINTS = ['claim', 'readInbox', 'commit', 'exit'].flatMap((name) => [`before ${name}`, `after ${name}`]);
+const POINTS = ['claim', 'commit', 'exit'].flatMap((name) => [`before ${name}`, `after ${name}`]);
 
 test.each(POINTS)('a message that comes just %s is processed, and once', async (point) => {
   let isDue = true;
@@ -38,6 +38,33 @@ test.each(POINTS)('a message that comes just %s is processed, and once', async (
   expect(journal.at(-1)).toMatchObject({ kind: 'assistant', content: 'heard 2' });
   expect((await harness.reader.detail('default', harness.sessionId))?.run?.status).toBe('completed');
 });
+
+test.each(['before readInbox', 'after readInbox'])(
+  'a message that comes just %s of an agent that another one woke is processed, and once',
+  async (point) => {
+    let isDue = true;
+    harness = await TeamHarness.start({
+      redis,
+      answer: (request) => ({ text: `heard ${(textOf(request).match(/from="user"/g) ?? []).length}` }),
+      at: async (now, { mailbox, sessionId }) => {
+        if (now !== point || !isDue) return;
+        isDue = false;
+        await mailbox.send(sessionId, { from: 'user', to: LEAD, type: 'task', content: 'third' });
+      },
+    });
+    await harness.settled(await harness.ask('first'));
+    await harness.ask('second');
+    await harness.allLeft();
+    expect(isDue).toBe(false);
+    const ledger = (await harness.reader.ledger('default', harness.sessionId, 0, 10)) ?? [];
+    expect(ledger.map(({ content }) => content)).toEqual(['first', 'second', 'third']);
+    const journal = (await harness.reader.journal('default', harness.sessionId, LEAD)) ?? [];
+    expect(journal.flatMap((entry) => (entry.kind === 'mail' ? entry.ids : []))).toEqual(
+      ledger.map(({ msgId }) => msgId),
+    );
+    expect(journal.at(-1)).toMatchObject({ kind: 'assistant', content: 'heard 3' });
+  },
+);
 
 test('a message at any of 1,000 offsets from busy over idle to unloaded is processed', async () => {
   const sessions = 20;
