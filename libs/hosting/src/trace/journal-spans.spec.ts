@@ -40,7 +40,7 @@ test('a handoff is a span of its own, over all attempts, and its instance works 
     event('hs', 'lead', { ...started, attempt: 1, status: 'starting' }),
     event('as', 'bob#1', { host: 'w', epoch: 1, reload: false }),
     event('hs', 'lead', { ...started, attempt: 2, status: 'starting' }),
-    event('he', 'lead', { ...started, status: 'completed', attempts: 2, durationMs: 3_000, output: 'secret' }),
+    event('he', 'lead', { ...started, status: 'completed', attempts: 2, durationMs: 3_000, content: 'secret' }),
   ];
   for (const one of events) facts.take(one);
   const spans = spansOf(facts, [answer(1, 'c1'), ended('completed')]);
@@ -80,11 +80,13 @@ test('without its events a handoff is told by the journal', () => {
   expect(spans.find(({ id }) => id === 'handoff:lead:1:c1')).toMatchObject({ kind: 'handoff', status: 'failed' });
 });
 
-test('a handoff whose agent asked back runs on over the steps that answer, and ends with its report', () => {
-  const entries = [answer(1, 'c1'), ended('asked'), answer(2)];
-  const handoff = (all: JournalEntry[]) => spansOf(new EventFacts(), all).find(({ kind }) => kind === 'handoff');
-  expect(handoff(entries)?.status).toBe('running');
-  expect(handoff([...entries, ended('completed')])?.status).toBe('ok');
+test('a call whose agent asked back has ended with the question, and so has its step; the answer is a call of its own', () => {
+  const spans = spansOf(new EventFacts(), [answer(1, 'c1'), ended('asked'), answer(2, 'c2'), ended('completed', 'c2')]);
+  expect(spans.filter(({ kind }) => kind === 'step').map(({ status }) => status)).toEqual(['ok', 'ok']);
+  expect(spans.filter(({ kind }) => kind === 'handoff')).toMatchObject([
+    { id: 'handoff:lead:1:c1', status: 'ok', attributes: { outcome: 'asked' } },
+    { id: 'handoff:lead:2:c2', status: 'ok', attributes: { outcome: 'completed' } },
+  ]);
 });
 
 test('a fallback ends with the result of the own tool', () => {

@@ -98,8 +98,7 @@ export class JournalSpans {
       },
     });
     this.floor = Math.max(this.floor, endMs ?? 0);
-    // A handoff whose agent asked back stays open over the steps in which it is answered.
-    for (const [id, { found }] of this.calls) if (found.span.status !== 'running') this.calls.delete(id);
+    this.calls.clear();
     for (const call of entry.toolCalls) this.takeCall(call, step, found);
   }
 
@@ -194,17 +193,18 @@ export class JournalSpans {
 function statusOf(entry: ToolEntry | SentEntry | HandoffEntry): TraceStatus {
   if (entry.kind === 'sent') return entry.code === 'ok' ? 'ok' : 'failed';
   if (entry.kind === 'tool') return entry.error ? (entry.content === 'cancelled' ? 'cancelled' : 'failed') : 'ok';
-  // A question is no end, and with `fallback` the caller's own tool still answers.
-  if (entry.outcome === 'asked' || entry.outcome === 'fallback') return 'running';
-  return entry.outcome === 'completed' ? 'ok' : 'failed';
+  // With `fallback` the caller's own tool still answers. A question ends the call; its answer is another one.
+  if (entry.outcome === 'fallback') return 'running';
+  return entry.outcome === 'completed' || entry.outcome === 'asked' ? 'ok' : 'failed';
 }
 
 /** What the events of a handoff say of it, without what was said in it. */
 function withoutTexts(data: Record<string, unknown> = {}): Record<string, unknown> {
-  const { output: _output, error: _error, ...rest } = data;
+  const { content: _content, ...rest } = data;
   return rest;
 }
 
 function errorOf(data: Record<string, unknown> = {}): { error?: string } {
-  return typeof data.error === 'string' ? { error: data.error } : {};
+  const { status, content } = data;
+  return (status === 'failed' || status === 'denied') && typeof content === 'string' ? { error: content } : {};
 }
