@@ -1,32 +1,16 @@
 import type { Tool } from '@mailroom/capabilities';
-import type { SessionEvent } from '@mailroom/contracts';
-import { testRedis } from '@mailroom/tools';
 import { z } from 'zod';
-import { handoffTo as call, resultsIn as results } from './testing/handoff';
+import { handoffTo as call, dataOf as data, resultsIn as results, startHandoffTeam as start } from './testing/handoff';
 import { latch } from './testing/latch';
 import { askerOf } from './testing/model-server';
 import { story } from './testing/story';
-import { type HarnessOptions, TeamHarness } from './testing/team-harness';
+import type { HarnessOptions, TeamHarness } from './testing/team-harness';
 
-const redis = testRedis();
+type Boss = NonNullable<HarnessOptions['agents']>[number];
 let harness: TeamHarness;
 afterEach(() => harness.close());
 
-type Boss = NonNullable<HarnessOptions['agents']>[number];
-const start = (
-  answer: HarnessOptions['answer'],
-  boss: Partial<Boss> = {},
-  more: Partial<HarnessOptions> = {},
-): Promise<TeamHarness> =>
-  TeamHarness.start({
-    redis,
-    answer,
-    ...more,
-    agents: [{ id: 'boss', subAgents: ['alice', 'bob'], collaboration: 'handoff', ...boss }, ...(more.agents ?? [])],
-  });
 const requestsOf = (name: string) => harness.model.requests.filter((request) => askerOf(request) === name);
-const data = (events: SessionEvent[], code: string) =>
-  events.filter(({ event }) => event === code).map((event) => event.data);
 const eventsOf = () => harness.feed.read(harness.sessionId, '');
 const fallbackTool = (name: string, run: () => string): Tool => ({
   name,
