@@ -157,14 +157,17 @@ export class Activation implements IdleAgent, Sleeper {
   private async load(): Promise<void> {
     const { mailbox, notifications, agents, host, settings } = this.deps;
     const { sessionId, agent, epoch } = this;
-    // Before the claim: a wake-up between claim and subscription would be missed.
-    await notifications.listen(this);
+    const listening = notifications.listen(this);
+    listening.catch(() => undefined);
     const terms = { token: randomBytes(8).toString('hex'), host, leaseMs: settings.leaseMs, look: true };
     const claim = await mailbox.claim({ sessionId, agent, epoch }, terms);
     if (!claim) return;
     this.lease = { ...claim.lease, agentCancel: 0 };
     this.seen = claim.inbox;
     this.seat = SEATS.one(await takeSeat(agents, agent, claim, settings.depthCap));
+    await listening;
+    // A wake-up between claim and subscription was missed. A commit will tell of its mail; without one, a look.
+    this.attention.call();
   }
 
   private async work(seat: Seat, lease: Lease): Promise<'idle' | 'left'> {

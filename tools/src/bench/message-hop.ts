@@ -4,6 +4,7 @@ import { idleAgents, type Place } from './idle-agents';
 import { interleave } from './interleave';
 import { KeyWatch } from './key-watch';
 import { startPeer } from './peer-process';
+import { apart, sidesOf } from './processors';
 import { percentileRows, type Row } from './row';
 
 const CHANNEL = `${PREFIX}:raw:notify`;
@@ -21,7 +22,7 @@ const AGENTS = 30;
  * Both ends are seen in the same way and by one clock: Redis notifies this process of the change that the last script
  * makes (the journal grows; the list is deleted). Nothing is polled during a sample, neither receiver does anything for
  * the measurement's sake, and both figures hold the same way back from Redis to here. The model call that follows the
- * hop is over, and the agent idle again, before the next sample begins.
+ * hop is over, and the agent idle again, before the next sample begins. Who is woken is on a processor of its own.
  */
 export async function messageHop(stand: BenchStand): Promise<Row[]> {
   const agents = await idleAgents(stand, AGENTS);
@@ -45,7 +46,7 @@ export async function messageHop(stand: BenchStand): Promise<Row[]> {
     await stand.quiet(sessionId, agent);
     return took;
   };
-  const samples = await interleave(hop, floor);
+  const samples = await apart(sidesOf(stand, receiver.pid), () => interleave(hop, floor));
   await receiver.stop();
   await watch.stop();
   return percentileRows('message-hop', samples.product, {
