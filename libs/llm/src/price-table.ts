@@ -10,6 +10,12 @@ export interface OwnPrice {
   contextWindow?: number | undefined;
 }
 
+interface PublicModel {
+  options: PriceOptions;
+  /** Tokens that it reads at most. */
+  window: number | undefined;
+}
+
 const MILLION = 1_000_000;
 
 /**
@@ -20,8 +26,8 @@ const MILLION = 1_000_000;
 export class PriceTable {
   private readonly own: ReadonlyMap<string, OwnPrice>;
   private readonly endpoint: PriceOptions | undefined;
-  /** How a name is looked up in the public prices; null: nobody knows it. */
-  private readonly publicly = new Map<string, PriceOptions | null>();
+  /** What the public prices know of a name; null: nothing. */
+  private readonly publicly = new Map<string, PublicModel | null>();
 
   /** `own`: a deployment's prices by model name. */
   constructor(own: Readonly<Record<string, OwnPrice>> = {}, baseUrl = '') {
@@ -43,8 +49,8 @@ export class PriceTable {
     }
     const usage = { input_tokens: input, output_tokens: output, cache_read_tokens: fromCache };
     for (const model of models) {
-      const options = this.lookUp(model);
-      const found = options && calcPrice(usage, model, options);
+      const known = this.lookUp(model);
+      const found = known && calcPrice(usage, model, known.options);
       if (found) return toMillionth(found.total_price);
     }
     return undefined;
@@ -52,20 +58,17 @@ export class PriceTable {
 
   /** Tokens that a model reads at most; undefined when nobody knows. */
   contextWindow(model: string): number | undefined {
-    const own = this.own.get(model)?.contextWindow;
-    if (own !== undefined) return own;
-    const options = this.lookUp(model);
-    return options ? calcPrice({ input_tokens: 1 }, model, options)?.model.context_window : undefined;
+    return this.own.get(model)?.contextWindow ?? this.lookUp(model)?.window;
   }
 
-  private lookUp(model: string): PriceOptions | null {
+  private lookUp(model: string): PublicModel | null {
     const known = this.publicly.get(model);
     if (known !== undefined) return known;
     const priced = (options: PriceOptions | undefined) => options && calcPrice({ input_tokens: 1 }, model, options);
     const found = model === '' ? null : priced(this.endpoint) || priced({});
-    const options = found ? { provider: found.provider } : null;
-    this.publicly.set(model, options);
-    return options;
+    const answer = found ? { options: { provider: found.provider }, window: found.model.context_window } : null;
+    this.publicly.set(model, answer);
+    return answer;
   }
 }
 

@@ -1,9 +1,9 @@
 import type { AgentDefinition, JournalEntry, SummaryEntry, ToolSpec } from '@mailroom/contracts';
-import { countTokens, modelWindow } from '@mailroom/llm';
+import { countTokens } from '@mailroom/llm';
 import { blocksFrom, weigh } from './history-blocks';
 import { engineBlock, inboxBlock } from './inbox-block';
 import type { Memory } from './memory';
-import type { RunSettings } from './run-deps';
+import type { RunDeps } from './run-deps';
 import { sendOutcome } from './send-outcome';
 import { shownSummary, summaryBlock } from './summary-block';
 
@@ -24,10 +24,16 @@ const OF_REFUSED = 0.75;
  * Tokens that an agent's model takes: what the definition says, what the deployment says of its default model, what is
  * known of the model; and clearly less than what this agent was refused. Undefined: nobody knows.
  */
-export function windowOf(definition: AgentDefinition, settings: RunSettings, memory: Memory): number | undefined {
+export function windowOf(
+  definition: AgentDefinition,
+  { settings, prices }: Pick<RunDeps, 'settings' | 'prices'>,
+  memory: Memory,
+): number | undefined {
   const model = definition.model ?? settings.model;
   const known =
-    definition.contextWindow ?? (model === settings.model ? settings.contextWindow : undefined) ?? modelWindow(model);
+    definition.contextWindow ??
+    (model === settings.model ? settings.contextWindow : undefined) ??
+    prices.contextWindow(model);
   const refused = leastRefused(memory, model);
   return refused === undefined ? known : Math.min(known ?? Number.POSITIVE_INFINITY, windowBelow(refused));
 }

@@ -28,7 +28,7 @@ export interface RunDeps {
   notifications: Pick<Notifications, 'listen' | 'ignore'>;
   agents: Pick<AgentDirectory, 'find'>;
   model: ModelClient;
-  prices: Pick<PriceTable, 'costOf'>;
+  prices: Pick<PriceTable, 'costOf' | 'contextWindow'>;
   tools: ToolRegistry;
   filters: InputFilters;
   settings: RunSettings;

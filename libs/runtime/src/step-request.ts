@@ -28,15 +28,15 @@ export interface Stepper {
   memory: Memory;
 }
 
-type Needs = Pick<RunDeps, 'tools' | 'settings'>;
+type Needs = Pick<RunDeps, 'tools' | 'settings' | 'prices'>;
 
 export function stepRequest(
-  { tools, settings }: Needs,
+  { tools, settings, prices }: Needs,
   definition: AgentDefinition,
   { seat, inbox, memory }: Stepper,
   last: boolean,
 ): StepRequest {
-  const window = windowOf(definition, settings, memory);
+  const window = windowOf(definition, { settings, prices }, memory);
   return {
     model: definition.model ?? settings.model,
     system: systemPrompt(definition, seat),
@@ -58,7 +58,7 @@ function toolsOf(tools: Needs['tools'], seat: Seat, definition: AgentDefinition)
 /** What has to be summarised before the agent's next model call; undefined: it fits, or nobody knows. */
 export function overgrown(deps: Needs, stepper: Stepper): Compaction | undefined {
   const { seat, inbox, memory } = stepper;
-  if (!seat.definition || windowOf(seat.definition, deps.settings, memory) === undefined) return undefined;
+  if (!seat.definition || windowOf(seat.definition, deps, memory) === undefined) return undefined;
   const request = stepRequest(deps, seat.definition, stepper, false);
   const { window } = request;
   if (window === undefined || !outgrows(request, memory, window)) return undefined;
