@@ -9,7 +9,22 @@ import { type CollectedSpan, TraceCollector } from './trace-collector';
 const KIND = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 };
 const CALLER = { traceId: 'c0ffee00c0ffee00c0ffee00c0ffee00', spanId: 'ca11e4ca11e4ca11' };
 
-describe('with an exporter', () => {
+const TEAMS = [
+  {
+    how: 'by message',
+    lead: 'coordinator',
+    leadName: 'Project coordinator',
+    agents: ['lead', 'alice', 'bob', 'reporter'],
+  },
+  {
+    how: 'by handoff',
+    lead: 'handoff-coordinator',
+    leadName: 'Project coordinator (by handoff)',
+    agents: ['lead', 'alice#1', 'bob#1', 'reporter'],
+  },
+];
+
+describe.each(TEAMS)('with an exporter, a team that works $how', ({ lead, leadName, agents }) => {
   let stack: Stack;
   let collector: TraceCollector;
   let sessionId: string;
@@ -26,14 +41,15 @@ describe('with an exporter', () => {
     const opened = await fetch(`${url}/api/v1/sessions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-01` },
-      body: JSON.stringify({ leadAgentId: 'coordinator', input: REQUEST }),
+      body: JSON.stringify({ leadAgentId: lead, input: REQUEST }),
     });
     ({ id: sessionId } = (await opened.json()) as { id: string });
     await eventsUntil(url, sessionId, isDone);
     const read = async (path: string) => (await fetch(`${url}/api/v1/sessions/${sessionId}${path}`)).json();
     ({ messages } = (await read('/messages?limit=200')) as { messages: AgentMessage[] });
-    const agents = ['lead', 'alice', 'bob', 'reporter'];
-    journals = JSON.stringify(await Promise.all(agents.map((agent) => read(`/agents/${agent}/journal`))));
+    journals = JSON.stringify(
+      await Promise.all(agents.map((agent) => read(`/agents/${encodeURIComponent(agent)}/journal`))),
+    );
     await Promise.all([...stack.gateways, ...stack.workers].map((server) => server.stop()));
     spans = collector.spans;
   }, 90_000);
@@ -53,9 +69,9 @@ describe('with an exporter', () => {
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([CALLER.traceId]));
     const [request] = named('POST /api/v1/sessions');
     expect(request).toMatchObject({ kind: KIND.server, parentSpanId: CALLER.spanId, service: 'mailroom-gateway' });
-    const last = named('invoke_agent Project coordinator').at(-1) as CollectedSpan;
+    const last = named(`invoke_agent ${leadName}`).at(-1) as CollectedSpan;
     const path = ancestors(last).map(({ name, service }) => `${service} ${name}`);
-    const gateway = path.lastIndexOf('mailroom-gateway invoke_agent Project coordinator');
+    const gateway = path.lastIndexOf(`mailroom-gateway invoke_agent ${leadName}`);
     const worker = path.findIndex((step) => step.startsWith('mailroom-worker invoke_agent'));
     expect(worker).toBeGreaterThan(-1);
     expect(gateway).toBeGreaterThan(worker);
