@@ -1,4 +1,4 @@
-import type { AgentMessage, JournalEntry } from '@mailroom/contracts';
+import type { AgentMessage, JournalEntry, UsageRow } from '@mailroom/contracts';
 import type { DumpedKey } from './store-dump';
 
 /** One agent of a session as Redis has it at the end. */
@@ -32,6 +32,8 @@ export interface SessionRecord {
   closed: Map<string, string>;
   runs: Map<string, Record<string, string>>;
   events: EventRecord[];
+  /** Rows of model calls. */
+  account: Pick<UsageRow, 'instance' | 'step' | 'status'>[];
   keys: DumpedKey[];
 }
 
@@ -63,6 +65,7 @@ function emptyRecord(id: string): SessionRecord {
     closed: new Map(),
     runs: new Map(),
     events: [],
+    account: [],
     keys: [],
   };
 }
@@ -79,6 +82,7 @@ function take(record: SessionRecord, kind: string, name: string | undefined, val
   else if (kind === 'ledger')
     for (const [id, text] of Object.entries(value as Record<string, string>))
       record.ledger.set(id, JSON.parse(text.slice(text.indexOf('\n') + 1)));
+  else if (kind === 'usage') record.account = (value as string[]).map((row) => JSON.parse(row));
   else if (kind === 'events') record.events = (value as [string, string[]][]).map(eventOf);
 }
 

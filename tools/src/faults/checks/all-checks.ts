@@ -1,3 +1,4 @@
+import { ONE_ROW } from './account';
 import { ONE_WRITER } from './activations';
 import type { Check } from './check';
 import { ONE_EFFECT } from './effects';
@@ -7,7 +8,7 @@ import { IN_ORDER, ONE_PLACE, ONE_RESULT } from './messages';
 import { SURVIVING_PREFIX } from './rollback';
 import { LEGAL_HISTORIES, PREFIX_OF_JOURNAL } from './transcripts';
 
-/** I1 to I13. */
+/** I1 to I14. */
 export const ALL_CHECKS: readonly Check[] = [
   ONE_PLACE,
   ONE_RESULT,
@@ -22,4 +23,5 @@ export const ALL_CHECKS: readonly Check[] = [
   RUNS_ANSWERED,
   WITHIN_BOUNDS,
   SURVIVING_PREFIX,
+  ONE_ROW,
 ];

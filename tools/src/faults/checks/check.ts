@@ -2,7 +2,7 @@ import type { Evidence } from '../evidence';
 
 /** One invariant of the platform. */
 export interface Check {
-  /** `I1` … `I13`. */
+  /** `I1` … `I14`. */
   id: string;
   /** The fact, in a sentence. */
   fact: string;

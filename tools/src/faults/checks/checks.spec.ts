@@ -60,6 +60,12 @@ function soundSession(): SessionRecord {
       { id: '1-0', code: 'am', agent: 'user', run: 'run_1', data: {} },
       { id: '2-0', code: 'done', agent: 'lead', run: 'run_1', data: {} },
     ],
+    account: [
+      ...[1, 2, 3].map((step) => ({ instance: 'lead', step, status: 'ok' as const })),
+      ...[1, 2].map((step) => ({ instance: 'alice', step, status: 'ok' as const })),
+      { instance: 'bob#1', step: 1, status: 'ok' },
+      { instance: 'bob#1', step: 2, status: 'lost' },
+    ],
     keys: [],
   };
 }
@@ -170,6 +176,12 @@ test.each<[string, string, (evidence: Evidence, session: SessionRecord) => void]
   ['I11', 'a run that failed', (_, { runs }) => void runs.set('run_1', { status: 'failed' })],
   ['I11', 'a session that is gone', (evidence) => void evidence.sessions.pop()],
   ['I12', 'too much memory', ({ clients }) => void clients.push({ t: 9, proc: 'x', op: 'sample', memory: 4e8 })],
+  ['I14', 'an answer that nobody booked', ({ sessions }) => void sessions[0]?.account.splice(0, 1)],
+  [
+    'I14',
+    'an answer that was booked twice',
+    ({ sessions }) => void sessions[0]?.account.push({ instance: 'lead', step: 1, status: 'ok' }),
+  ],
   ['I13', 'an agent that is stuck after a rollback', (evidence) => void Object.assign(evidence, { truncated: true })],
 ])('%s is found: %s', (id, _what, change) => {
   expect(raised(change)).toContain(id);
