@@ -23,7 +23,7 @@ const MUTATIONS: readonly Mutation[] = [
     phase: network,
     patches: [
       { file: SCRIPTS, from: 'if known then', to: 'if false then' },
-      { file: SCRIPTS, from: "if ledger(m.id) then return 'ok' end", to: '' },
+      { file: SCRIPTS, from: "if not m.isNew and isKnown(m.id) then return 'ok' end", to: '' },
     ],
   },
   {
@@ -64,12 +64,12 @@ const MUTATIONS: readonly Mutation[] = [
       },
       {
         file: 'libs/mailbox/dist/redis-mailbox.js',
-        from: 'const { work, left, settled = false } = reply;',
+        from: 'const { work, left, settled = false, held } = reply;',
         to: `for (const letter of sends) {
             await new Promise((resolve) => setTimeout(resolve, 150));
             await this.send(fence.sessionId, { ...letter, from: fence.agent });
         }
-        const { work, left, settled = false } = reply;`,
+        const { work, left, settled = false, held } = reply;`,
       },
     ],
   },
