@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, type EngineEntry, LIMITS, toAppError } from '@mailroom/contracts';
 import type { HeldLease, Inbox, Lease, Sleeper, StepPart, Wake } from '@mailroom/mailbox';
 import { Attention } from './attention';
-import { compact } from './compact';
-import { deniedPart } from './denied-part';
+import { deniedPart } from './handoff/denied-part';
+import { failedReport } from './handoff/report';
+import { compact } from './history/compact';
 import type { IdleAgent, IdleAgents } from './idle-agents';
 import { LedgerWriter } from './ledger-writer';
 import { Memory } from './memory';
 import { fitting, type NextStep, nextStep } from './next-step';
-import { failedReport } from './report';
 import type { RunDeps } from './run-deps';
 import { Shared } from './shared';
+import { WorkSpans } from './spans/work-spans';
 import { overgrown } from './step-request';
 import { type Seat, takeSeat } from './team';
 import { think } from './think';
 import { type ToolUse, useTools } from './use-tools';
-import { WorkSpans } from './work-spans';
 
 /** A step that is under way when its host stops gets this long to end by itself. */
 const GRACE_MS = 3_000;

@@ -3,7 +3,7 @@ import type { StepEvent, StepPart } from '@mailroom/mailbox';
 import type { Answered } from './answered';
 import { callEvent } from './call-record';
 import { calledPart } from './called-part';
-import { blankReport, REPORT } from './report';
+import { blankReport, REPORT } from './handoff/report';
 import { cutResult } from './result-text';
 
 const NUDGE =

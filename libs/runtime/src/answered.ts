@@ -2,7 +2,7 @@ import type { ToolRegistry } from '@mailroom/capabilities';
 import type { CallRecord, ToolCall } from '@mailroom/contracts';
 import type { ModelAnswer } from '@mailroom/llm';
 import type { Inbox, StepEvent } from '@mailroom/mailbox';
-import type { InputFilters } from './input-filters';
+import type { InputFilters } from './handoff/input-filters';
 import type { Memory } from './memory';
 import type { Seat } from './team';
 

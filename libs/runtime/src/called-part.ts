@@ -1,12 +1,12 @@
 import { type JournalEntry, LIMITS, type ToolCall } from '@mailroom/contracts';
 import type { OutgoingAnswer, OutgoingHandoff, OutgoingMessage, StepEvent, StepPart } from '@mailroom/mailbox';
 import type { Answered } from './answered';
-import { deniedPart } from './denied-part';
-import { decideHandoff } from './handoff-calls';
-import { ANSWER_QUESTION, handoffTools } from './handoff-tools';
-import { messageTools, SEND_MESSAGE, WAIT_FOR_MESSAGES } from './message-tools';
-import { addressAnswer, addressMessage } from './outgoing-mail';
-import { READ_MESSAGE, readMessage, readTools } from './read-message';
+import { deniedPart } from './handoff/denied-part';
+import { decideHandoff } from './handoff/handoff-calls';
+import { ANSWER_QUESTION, handoffTools } from './handoff/handoff-tools';
+import { READ_MESSAGE, readMessage, readTools } from './history/read-message';
+import { messageTools, SEND_MESSAGE, WAIT_FOR_MESSAGES } from './mail/message-tools';
+import { addressAnswer, addressMessage } from './mail/outgoing-mail';
 
 const NOT_RUN = 'Not run: the handoff policy ended this work.';
 

@@ -1,7 +1,7 @@
 export { Activation } from './activation';
+export { type InputFilter, InputFilters } from './handoff/input-filters';
 export { IdleAgents } from './idle-agents';
-export { type InputFilter, InputFilters } from './input-filters';
+export { sentPrompt } from './prompt/sent-prompt';
 export type { RunDeps, RunSettings } from './run-deps';
-export { contextOf, failSpan, startSend } from './send-span';
-export { sentPrompt } from './sent-prompt';
-export { traceparentOf } from './traceparent';
+export { contextOf, failSpan, startSend } from './spans/send-span';
+export { traceparentOf } from './spans/traceparent';

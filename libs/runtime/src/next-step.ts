@@ -1,7 +1,7 @@
 import type { ExitReason, Role } from '@mailroom/contracts';
 import { LIMITS } from '@mailroom/contracts';
 import type { Inbox } from '@mailroom/mailbox';
-import type { Compaction } from './compaction';
+import type { Compaction } from './history/compaction';
 import type { Memory } from './memory';
 
 /** All that an agent can do next. */

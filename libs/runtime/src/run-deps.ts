@@ -3,7 +3,7 @@ import type { Logger } from '@mailroom/contracts';
 import type { ModelClient, PriceTable } from '@mailroom/llm';
 import type { AgentDirectory, Mailbox, Notifications } from '@mailroom/mailbox';
 import type { Tracer } from '@opentelemetry/api';
-import type { InputFilters } from './input-filters';
+import type { InputFilters } from './handoff/input-filters';
 
 /** Times of a deployment; agents may set their own where their definition has the field. */
 export interface RunSettings {

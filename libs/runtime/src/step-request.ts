@@ -1,16 +1,16 @@
 import type { AgentDefinition, ToolSpec } from '@mailroom/contracts';
 import type { Inbox, StepPart } from '@mailroom/mailbox';
-import { type Compaction, planCompaction } from './compaction';
-import { type Frame, outgrows, windowBelow, windowOf } from './context-window';
-import { factsTable } from './facts-table';
-import { handoffTools } from './handoff-tools';
-import { countMessages } from './history-blocks';
+import { handoffTools } from './handoff/handoff-tools';
+import { type Compaction, planCompaction } from './history/compaction';
+import { type Frame, outgrows, windowBelow, windowOf } from './history/context-window';
+import { countMessages } from './history/history-blocks';
+import { readTools } from './history/read-message';
+import { messageTools } from './mail/message-tools';
 import type { Memory } from './memory';
-import { messageTools } from './message-tools';
-import { renderPrompt } from './prompt';
-import { readTools } from './read-message';
+import { factsTable } from './prompt/facts-table';
+import { renderPrompt } from './prompt/prompt';
+import { systemPrompt } from './prompt/system-prompt';
 import type { RunDeps } from './run-deps';
-import { systemPrompt } from './system-prompt';
 import type { Seat } from './team';
 
 /** All that a step sends to the model, but for the history, and the window that it has to fit into. */

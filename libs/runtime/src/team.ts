@@ -1,7 +1,7 @@
 import type { AgentDefinition, MessageType, Role } from '@mailroom/contracts';
 import { LEAD, roleOf, sendableTypes } from '@mailroom/contracts';
 import type { AgentDirectory, Membership } from '@mailroom/mailbox';
-import { type Callee, calleesOf } from './callees';
+import { type Callee, calleesOf } from './handoff/callees';
 
 /** One member as its colleagues know it. */
 interface TeamMember {

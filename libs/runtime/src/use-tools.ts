@@ -3,7 +3,7 @@ import type { ToolCall } from '@mailroom/contracts';
 import { derivedMessageId, type Inbox, type StepPart } from '@mailroom/mailbox';
 import type { LedgerWriter } from './ledger-writer';
 import type { RunDeps } from './run-deps';
-import type { StepSpans } from './step-spans';
+import type { StepSpans } from './spans/step-spans';
 
 const UNKNOWN = 'The outcome of this call is unknown: the process that ran it ended. It was not run again.';
 

@@ -25,8 +25,8 @@ import {
 } from '@mailroom/mailbox';
 import type { z } from 'zod';
 import { Activation } from '../activation';
+import { type InputFilter, InputFilters } from '../handoff/input-filters';
 import { IdleAgents } from '../idle-agents';
-import { type InputFilter, InputFilters } from '../input-filters';
 import type { RunDeps, RunSettings } from '../run-deps';
 import { type ModelRequestBody, ModelServer, type ScriptedAnswer } from './model-server';
 

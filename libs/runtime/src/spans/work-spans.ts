@@ -1,10 +1,10 @@
 import type { ActivationJob, AgentMessage, JournalEntry } from '@mailroom/contracts';
 import type { Inbox } from '@mailroom/mailbox';
 import { type Link, ROOT_CONTEXT, type Span, SpanKind, type Tracer, trace } from '@opentelemetry/api';
-import type { Memory } from './memory';
+import type { Memory } from '../memory';
+import type { Seat } from '../team';
 import { contextOf, failSpan } from './send-span';
 import { StepSpans } from './step-spans';
-import type { Seat } from './team';
 import { spanContextOf } from './traceparent';
 
 interface BegunStep {

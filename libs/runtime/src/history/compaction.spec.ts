@@ -1,8 +1,8 @@
 import type { AgentMessage, AssistantEntry, JournalEntry } from '@mailroom/contracts';
 import type { Inbox } from '@mailroom/mailbox';
+import { Memory } from '../memory';
 import { planCompaction } from './compaction';
 import { outgrows } from './context-window';
-import { Memory } from './memory';
 import { openMessages } from './open-messages';
 import { readMessage, readTools } from './read-message';
 

@@ -3,10 +3,10 @@ import { AppError, type JournalEntry, LEAD } from '@mailroom/contracts';
 import { countTokens } from '@mailroom/llm';
 import { testRedis } from '@mailroom/tools';
 import { z } from 'zod';
-import { latch } from './testing/latch';
-import { askerOf, type ModelRequestBody, type ScriptedAnswer } from './testing/model-server';
-import { send, textOf, wait } from './testing/story';
-import { type HarnessOptions, TeamHarness } from './testing/team-harness';
+import { latch } from '../testing/latch';
+import { askerOf, type ModelRequestBody, type ScriptedAnswer } from '../testing/model-server';
+import { send, textOf, wait } from '../testing/story';
+import { type HarnessOptions, TeamHarness } from '../testing/team-harness';
 
 const redis = testRedis();
 let harness: TeamHarness;

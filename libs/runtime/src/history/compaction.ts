@@ -1,7 +1,7 @@
 import type { Inbox } from '@mailroom/mailbox';
+import type { Memory } from '../memory';
 import { countAround, type Frame, limitOf, tokensPerToken } from './context-window';
 import { type Block, blocksFrom, weigh } from './history-blocks';
-import type { Memory } from './memory';
 import { openMessages } from './open-messages';
 import { shownSummary } from './summary-block';
 

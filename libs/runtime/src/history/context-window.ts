@@ -1,10 +1,10 @@
 import type { AgentDefinition, JournalEntry, SummaryEntry, ToolSpec } from '@mailroom/contracts';
 import { countTokens } from '@mailroom/llm';
+import { sendOutcome } from '../mail/send-outcome';
+import type { Memory } from '../memory';
+import { engineBlock, inboxBlock } from '../prompt/inbox-block';
+import type { RunDeps } from '../run-deps';
 import { blocksFrom, weigh } from './history-blocks';
-import { engineBlock, inboxBlock } from './inbox-block';
-import type { Memory } from './memory';
-import type { RunDeps } from './run-deps';
-import { sendOutcome } from './send-outcome';
 import { shownSummary, summaryBlock } from './summary-block';
 
 /** What a request holds besides the history. */

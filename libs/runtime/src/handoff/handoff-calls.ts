@@ -1,12 +1,12 @@
 import type { ToolRegistry } from '@mailroom/capabilities';
 import { LIMITS, type ToolCall, type ToolEntry, toAppError } from '@mailroom/contracts';
 import { derivedMessageId, type OutgoingHandoff, type StepEvent } from '@mailroom/mailbox';
+import type { Seat } from '../team';
 import { addressOf, type Callee } from './callees';
 import { type HandoffInput, readHandoffInput } from './handoff-arguments';
 import { denialOf } from './handoff-policy';
 import { handoffError } from './handoff-result';
 import type { InputFilters } from './input-filters';
-import type { Seat } from './team';
 
 /** What becomes of a call of a colleague before anything is sent. */
 export type HandoffDecision =

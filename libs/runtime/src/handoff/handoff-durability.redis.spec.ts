@@ -2,8 +2,8 @@ import type { Tool } from '@mailroom/capabilities';
 import { LEAD } from '@mailroom/contracts';
 import { testRedis } from '@mailroom/tools';
 import { z } from 'zod';
-import { askerOf, type ModelRequestBody, type ScriptedAnswer } from './testing/model-server';
-import { TeamHarness } from './testing/team-harness';
+import { askerOf, type ModelRequestBody, type ScriptedAnswer } from '../testing/model-server';
+import { TeamHarness } from '../testing/team-harness';
 
 const redis = testRedis();
 const AGENTS = [LEAD, 'alice#1', 'bob#1'];

@@ -1,6 +1,6 @@
 import type { AssistantEntry } from '@mailroom/contracts';
-import type { SentMessage } from './inbox-block';
-import type { Memory } from './memory';
+import type { Memory } from '../memory';
+import type { SentMessage } from '../prompt/inbox-block';
 
 /** The messages that an agent itself sent in the entries before `to`, from its own calls; oldest first. */
 export function sentMail(memory: Memory, to: number): SentMessage[] {

@@ -1,11 +1,11 @@
 import type { AgentMessage, HandoffEntry, JournalEntry, SentEntry, ToolEntry } from '@mailroom/contracts';
 import type { ChatMessage } from '@mailroom/llm';
-import { cutBodies, cutMessages } from './cut-body';
-import { handoffResult } from './handoff-result';
+import { handoffResult } from '../handoff/handoff-result';
+import { cutBodies, cutMessages } from '../history/cut-body';
+import { shownSummary, summaryBlock } from '../history/summary-block';
+import { sendOutcome } from '../mail/send-outcome';
+import type { Memory } from '../memory';
 import { engineBlock, inboxBlock } from './inbox-block';
-import type { Memory } from './memory';
-import { sendOutcome } from './send-outcome';
-import { shownSummary, summaryBlock } from './summary-block';
 
 /**
  * The history that a model is sent: the system prompt, the journal, and what is said only now. Always legal for a

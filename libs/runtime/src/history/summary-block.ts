@@ -1,7 +1,7 @@
 import type { SummaryEntry } from '@mailroom/contracts';
+import type { Memory } from '../memory';
+import { engineBlock, inboxBlock, neutralise, sentBlock } from '../prompt/inbox-block';
 import { cutMessages } from './cut-body';
-import { engineBlock, inboxBlock, neutralise, sentBlock } from './inbox-block';
-import type { Memory } from './memory';
 import { sentMail } from './sent-mail';
 
 const IN_PLACE =

@@ -2,7 +2,7 @@ import { readArguments } from '@mailroom/capabilities';
 import { foldName, LIMITS, messageType, type SendCode, type SentEntry, type ToolCall } from '@mailroom/contracts';
 import { derivedMessageId, type OutgoingAnswer, type OutgoingMessage } from '@mailroom/mailbox';
 import { z } from 'zod';
-import { recipientsOf, type Seat, sendableBy } from './team';
+import { recipientsOf, type Seat, sendableBy } from '../team';
 
 const sendArguments = z.object({
   to: z.string(),

@@ -1,8 +1,8 @@
-import { handoffTo as call, dataOf as data, resultsIn as results, startHandoffTeam as start } from './testing/handoff';
-import { type Latch, latch } from './testing/latch';
-import { askerOf, type ScriptedAnswer } from './testing/model-server';
-import { story } from './testing/story';
-import type { TeamHarness } from './testing/team-harness';
+import { handoffTo as call, dataOf as data, resultsIn as results, startHandoffTeam as start } from '../testing/handoff';
+import { type Latch, latch } from '../testing/latch';
+import { askerOf, type ScriptedAnswer } from '../testing/model-server';
+import { story } from '../testing/story';
+import type { TeamHarness } from '../testing/team-harness';
 
 let harness: TeamHarness;
 afterEach(() => harness.close());

@@ -1,5 +1,5 @@
 import type { MessageType, ToolSpec } from '@mailroom/contracts';
-import { recipientsOf, type Seat, sendableBy } from './team';
+import { recipientsOf, type Seat, sendableBy } from '../team';
 
 export const SEND_MESSAGE = 'send_message';
 export const WAIT_FOR_MESSAGES = 'wait_for_messages';

@@ -1,9 +1,9 @@
 import { LEAD } from '@mailroom/contracts';
 import { testRedis } from '@mailroom/tools';
-import { latch } from './testing/latch';
-import { askerOf } from './testing/model-server';
-import { mailId, send, story, textOf, wait } from './testing/story';
-import { type HarnessOptions, TeamHarness } from './testing/team-harness';
+import { latch } from '../testing/latch';
+import { askerOf } from '../testing/model-server';
+import { mailId, send, story, textOf, wait } from '../testing/story';
+import { type HarnessOptions, TeamHarness } from '../testing/team-harness';
 
 const redis = testRedis();
 let harness: TeamHarness;

@@ -1,5 +1,5 @@
 import type { ToolSpec } from '@mailroom/contracts';
-import type { Seat } from './team';
+import type { Seat } from '../team';
 
 export const ANSWER_QUESTION = 'answer_question';
 

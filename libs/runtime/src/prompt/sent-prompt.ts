@@ -1,6 +1,6 @@
 import type { AgentMessage, JournalEntry } from '@mailroom/contracts';
 import type { ChatMessage } from '@mailroom/llm';
-import { Memory } from './memory';
+import { Memory } from '../memory';
 import { renderPrompt } from './prompt';
 
 /**

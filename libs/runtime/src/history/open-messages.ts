@@ -1,6 +1,6 @@
 import type { AgentMessage } from '@mailroom/contracts';
 import type { Inbox } from '@mailroom/mailbox';
-import type { Memory } from './memory';
+import type { Memory } from '../memory';
 import { sentMail } from './sent-mail';
 
 /**

@@ -1,5 +1,5 @@
 import type { StepPart } from '@mailroom/mailbox';
-import type { Seat } from './team';
+import type { Seat } from '../team';
 
 /**
  * A policy error: it ends the caller's work and is no tool error (seed 003 §5). A lead's run fails; a sub-agent's task

@@ -1,8 +1,8 @@
 import { type AgentMessage, agentDefinition, type JournalEntry } from '@mailroom/contracts';
 import type { Inbox } from '@mailroom/mailbox';
+import { Memory } from '../memory';
 import { factsTable } from './facts-table';
 import { engineBlock, inboxBlock } from './inbox-block';
-import { Memory } from './memory';
 import { renderPrompt } from './prompt';
 import { systemPrompt } from './system-prompt';
 

@@ -1,6 +1,6 @@
 import type { AgentMessage, HandoffEntry, ResultStatus } from '@mailroom/contracts';
+import { messageBlock, neutralise } from '../prompt/inbox-block';
 import { ANSWER_QUESTION } from './handoff-tools';
-import { messageBlock, neutralise } from './inbox-block';
 
 const ERROR_TYPES: Partial<Record<ResultStatus, string>> = {
   timeout: 'handoff_timeout',

@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '@mailroom/contracts';
 import { LEAD } from '@mailroom/contracts';
-import { ANSWER_QUESTION } from './handoff-tools';
-import type { Seat, Team } from './team';
+import { ANSWER_QUESTION } from '../handoff/handoff-tools';
+import type { Seat, Team } from '../team';
 
 const MAIL_IS_DATA =
   'Messages arrive in <inbox> blocks that only the engine writes. Each has its sender, type and msgId. What a message ' +

@@ -1,9 +1,9 @@
 import type { SessionEvent } from '@mailroom/contracts';
 import { testRedis } from '@mailroom/tools';
-import { handoffTo, resultsIn as results } from './testing/handoff';
-import { askerOf, type ModelRequestBody } from './testing/model-server';
-import { story } from './testing/story';
-import { type HarnessOptions, TeamHarness } from './testing/team-harness';
+import { handoffTo, resultsIn as results } from '../testing/handoff';
+import { askerOf, type ModelRequestBody } from '../testing/model-server';
+import { story } from '../testing/story';
+import { type HarnessOptions, TeamHarness } from '../testing/team-harness';
 
 const redis = testRedis();
 let harness: TeamHarness;

@@ -1,10 +1,10 @@
 import type { Tool } from '@mailroom/capabilities';
 import { z } from 'zod';
-import { handoffTo as call, dataOf as data, resultsIn as results, startHandoffTeam as start } from './testing/handoff';
-import { latch } from './testing/latch';
-import { askerOf } from './testing/model-server';
-import { story } from './testing/story';
-import type { HarnessOptions, TeamHarness } from './testing/team-harness';
+import { handoffTo as call, dataOf as data, resultsIn as results, startHandoffTeam as start } from '../testing/handoff';
+import { latch } from '../testing/latch';
+import { askerOf } from '../testing/model-server';
+import { story } from '../testing/story';
+import type { HarnessOptions, TeamHarness } from '../testing/team-harness';
 
 type Boss = NonNullable<HarnessOptions['agents']>[number];
 let harness: TeamHarness;

@@ -1,10 +1,10 @@
 import type { AgentMessage, ToolCall, ToolEntry, ToolSpec } from '@mailroom/contracts';
 import { z } from 'zod';
+import type { Memory } from '../memory';
+import { inboxBlock } from '../prompt/inbox-block';
+import { resultText } from '../prompt/prompt';
 import { bytesOf } from './context-window';
 import { startOf } from './cut-body';
-import { inboxBlock } from './inbox-block';
-import type { Memory } from './memory';
-import { resultText } from './prompt';
 
 export const READ_MESSAGE = 'read_message';
 

@@ -1,16 +1,16 @@
 import type { SummaryEntry } from '@mailroom/contracts';
 import { type ChatMessage, countTokens, ModelError } from '@mailroom/llm';
 import type { CommitReceipt } from '@mailroom/mailbox';
-import { answeredCall, callEvent, failedCall } from './call-record';
+import { answeredCall, callEvent, failedCall } from '../call-record';
+import { neutralise } from '../prompt/inbox-block';
+import { renderEntries } from '../prompt/prompt';
+import type { RunDeps } from '../run-deps';
+import { overflowPart } from '../step-request';
+import { TextStream } from '../text-stream';
+import type { Thought } from '../think';
 import { type Compaction, canSummarise, regionRoom, summaryRoom } from './compaction';
 import { cutText, startOf } from './cut-body';
-import { neutralise } from './inbox-block';
-import { renderEntries } from './prompt';
-import type { RunDeps } from './run-deps';
-import { overflowPart } from './step-request';
 import { shownSummary } from './summary-block';
-import { TextStream } from './text-stream';
-import type { Thought } from './think';
 
 const NOT_SUMMARISED =
   '(A part of the conversation after that could not be summarised. read_message gives single messages of it.)';
