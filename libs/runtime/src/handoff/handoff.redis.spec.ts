@@ -119,6 +119,14 @@ test('contract 10: a handoff has an event when it starts and one when it ends, w
     { ...ended, tool: 'subagent_alice', to: 'alice#1', status: 'failed' },
     { ...ended, tool: 'subagent_bob', to: 'bob#1', status: 'completed', content: 'report b' },
   ]);
+  expect(
+    data(events, 'tr')
+      .map(({ name, outcome, error }) => [name, outcome, error])
+      .sort(),
+  ).toEqual([
+    ['subagent_alice', 'failed', true],
+    ['subagent_bob', 'completed', undefined],
+  ]);
 });
 
 test('R19: a cancelled run closes the calls of colleagues and stops them; the next run has a legal history', async () => {

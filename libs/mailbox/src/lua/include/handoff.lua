@@ -28,11 +28,16 @@ local function setCalls(name, calls, handed)
     'tail', #calls > 0 and 'tools' or next(handed) and 'handoff' or 'model')
 end
 
--- `again`: the call stays open, for a tool of the caller's own.
-local function endCall(h, again)
+-- `fallback`: the call stays open, for a tool of the caller's own.
+local function endCall(h, outcome)
   local calls, handed = callsOf(h.caller)
   handed[h.callId] = nil
-  if again then calls[#calls + 1] = h.callId end
+  if outcome == 'fallback' then
+    calls[#calls + 1] = h.callId
+  else
+    local isError = outcome ~= 'completed' and outcome ~= 'asked'
+    event('tr', h.caller, cjson.encode({ toolCallId = h.callId, name = h.answered and 'answer_question' or h.tool, outcome = outcome, error = isError or nil }))
+  end
   setCalls(h.caller, calls, handed)
   wake(h.caller)
 end
@@ -97,7 +102,7 @@ local function dropQueue(name, errorType, text)
     handoffEvent('he', h, id, { status = 'failed', attempts = 0, durationMs = now - h.at }, contentOf(text))
     remember(h.caller, cjson.encode({ kind = 'tool', callId = h.callId, error = true,
       content = cjson.encode({ errorType = errorType, error = text, tool = h.tool, callId = h.callId }) }))
-    endCall(h)
+    endCall(h, 'failed')
   end
 end
 
@@ -160,7 +165,7 @@ function takeResult(m, id)
   if h.callId ~= '' then
     remember(h.caller, cjson.encode({ kind = 'handoff', callId = h.callId, outcome = outcome, tool = h.tool, to = h.to,
       ids = { m.id }, attempts = h.attempt, steps = num(agent(h.to).step) - h.step0 }))
-    endCall(h, outcome == 'fallback')
+    endCall(h, outcome)
   end
   if m.status == 'cancelled' or m.code == 'handoff_denied' then
     dropQueue(h.to, 'handoff_cancelled', CANCELLED_CALL)
@@ -187,7 +192,7 @@ function takeQuestion(m, id)
     redis.call('HSET', key('questions'), m.id, cjson.encode(questions[m.id]))
     remember(h.caller, cjson.encode({ kind = 'handoff', callId = h.callId, outcome = 'asked', tool = h.tool, to = h.to,
       ids = { m.id }, attempts = h.attempt, steps = num(agent(h.to).step) - h.step0 }))
-    endCall(h)
+    endCall(h, 'asked')
     h.callId = ''
     dropBehindQuestion(h.to)
   else
@@ -208,7 +213,7 @@ local function answerQuestion(caller, request, body)
     inReplyTo = request.question, body = body })
   local h = code == 'ok' and task and task.handoff and openHandoffs()[task.handoff]
   if not h or h.caller ~= caller or h.callId ~= '' then return code, question.from end
-  h.callId = request.callId
+  h.callId, h.answered = request.callId, true
   keepHandoff(task.handoff)
   return code, question.from, task.handoff
 end
