@@ -4,8 +4,11 @@ import type { JobsOptions, QueueOptions, WorkerOptions } from 'bullmq';
 /** All queues of a deployment. */
 export const QUEUES = [LEAD_QUEUE, SUB_AGENT_QUEUE, SWEEPER_QUEUE] as const;
 
-/** Agents that one BullMQ Worker holds: to renew their locks takes 5 ms of Redis. Each further Worker wakes for jobs as well. */
-export const AGENTS_PER_WORKER = 2_000;
+/**
+ * Agents that one BullMQ Worker holds. A Worker takes up jobs one after the other, each with round trips of its own: over
+ * a slow link several take up several at a time. And to renew more locks at once holds Redis for milliseconds.
+ */
+export const AGENTS_PER_WORKER = 500;
 
 /** Nothing of a finished job is kept: a kept id would swallow nothing (ids hold the epoch), but keep growing. */
 export const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true, attempts: 1 };

@@ -25,17 +25,17 @@ const BUDGETS = {
   'redis-bytes-per-step': 8_000,
   /**
    * An agent of ten thousand in one process: nothing of its own. The process renews leases three times in 15 s with one
-   * script per slot (64), and BullMQ the locks every 15 s and asks for jobs every 5 s with one command per 2,000 agents:
-   * 14.4 a second, and 16 of an idle deployment.
+   * script per slot (64), and BullMQ the locks every 15 s and asks for jobs every 5 s with one command per 500 agents:
+   * 20 a second, and 18 of an idle deployment.
    */
-  'redis-commands-per-idle-second': 0.003,
+  'redis-commands-per-idle-second': 0.004,
   /** Session, agent and token of the lease every 5 s (90 bytes), id and token of the job's lock every 30 s (130). */
   'redis-bytes-per-idle-second': 25,
   /**
    * A gateway and a worker without agents: every 5 s the sweeper's look into 64 slots and its tick, and each of their
-   * four BullMQ Workers asks once: 74 in 10 process-seconds; and BullMQ's look for stalled jobs every 15 s.
+   * ten BullMQ Workers asks once: 80 in 10 process-seconds; and BullMQ's look for stalled jobs every 15 s.
    */
-  'redis-commands-per-idle-process-second': 8,
+  'redis-commands-per-idle-process-second': 9,
 } as const;
 
 /** A row of a counted figure beside its budget. */
