@@ -2,22 +2,8 @@ import type { AssistantEntry } from '@mailroom/contracts';
 import type { Inbox } from '@mailroom/mailbox';
 import { Memory } from './memory';
 import { nextStep } from './next-step';
+import { inboxWith } from './testing/inbox';
 
-const inbox = (fields: Partial<Inbox>): Inbox => ({
-  fence: { sessionId: 's', agent: 'a', epoch: 1, token: 't', sessionCancel: 0, agentCancel: 0, n: 0 },
-  tail: 'model',
-  work: true,
-  step: 0,
-  tries: 1,
-  openCalls: [],
-  runId: 'run',
-  tasks: [],
-  questions: [],
-  states: {},
-  entries: [],
-  messages: new Map(),
-  ...fields,
-});
 const task = { id: 'task', agentId: 'a', runId: 'run', openedAt: '', read: true };
 const step = (openTasks: string[], runId = 'run'): AssistantEntry => ({
   kind: 'assistant',
@@ -31,22 +17,24 @@ const step = (openTasks: string[], runId = 'run'): AssistantEntry => ({
 });
 const remember = (...entries: Inbox['entries']) => {
   const memory = new Memory();
-  memory.take(inbox({ entries }));
+  memory.take(inboxWith({ entries }));
   return memory;
 };
 
 test('open tool calls come before anything else', () => {
-  expect(nextStep(inbox({ tail: 'tools' }), new Memory(), { role: 'sub-agent', reports: false, maxSteps: 8 })).toEqual({
+  expect(
+    nextStep(inboxWith({ tail: 'tools' }), new Memory(), { role: 'sub-agent', reports: false, maxSteps: 8 }),
+  ).toEqual({
     kind: 'use-tools',
   });
 });
 
 test('an idle agent without work idles, and leaves when its work was taken away', () => {
   expect(
-    nextStep(inbox({ tail: 'idle', work: false }), new Memory(), { role: 'lead', reports: false, maxSteps: 8 }),
+    nextStep(inboxWith({ tail: 'idle', work: false }), new Memory(), { role: 'lead', reports: false, maxSteps: 8 }),
   ).toEqual({ kind: 'idle' });
   expect(
-    nextStep(inbox({ tail: 'idle', work: false, leave: 'shutdown' }), new Memory(), {
+    nextStep(inboxWith({ tail: 'idle', work: false, leave: 'shutdown' }), new Memory(), {
       role: 'sub-agent',
       reports: false,
       maxSteps: 8,
@@ -59,14 +47,14 @@ test('an idle agent without work idles, and leaves when its work was taken away'
 
 test('R14: while the wake window is open a lead collects', () => {
   expect(
-    nextStep(inbox({ tail: 'idle', waitMs: 90 }), new Memory(), { role: 'lead', reports: false, maxSteps: 8 }),
+    nextStep(inboxWith({ tail: 'idle', waitMs: 90 }), new Memory(), { role: 'lead', reports: false, maxSteps: 8 }),
   ).toEqual({ kind: 'collect', ms: 90 });
 });
 
 test('R12: steps count per task, also those before a reload, and the last one is announced first', () => {
   const before = [step(['task']), step(['other', 'task'])];
   expect(
-    nextStep(inbox({ tasks: [task] }), remember(...before, step(['other'])), {
+    nextStep(inboxWith({ tasks: [task] }), remember(...before, step(['other'])), {
       role: 'sub-agent',
       reports: false,
       maxSteps: 3,
@@ -76,11 +64,11 @@ test('R12: steps count per task, also those before a reload, and the last one is
     last: false,
   });
   const memory = remember(...before, step(['task']));
-  expect(nextStep(inbox({ tasks: [task] }), memory, { role: 'sub-agent', reports: false, maxSteps: 3 })).toEqual({
+  expect(nextStep(inboxWith({ tasks: [task] }), memory, { role: 'sub-agent', reports: false, maxSteps: 3 })).toEqual({
     kind: 'announce-limit',
   });
-  memory.take(inbox({ entries: [{ kind: 'engine', code: 'limit', text: '' }] }));
-  expect(nextStep(inbox({ tasks: [task] }), memory, { role: 'sub-agent', reports: false, maxSteps: 3 })).toEqual({
+  memory.take(inboxWith({ entries: [{ kind: 'engine', code: 'limit', text: '' }] }));
+  expect(nextStep(inboxWith({ tasks: [task] }), memory, { role: 'sub-agent', reports: false, maxSteps: 3 })).toEqual({
     kind: 'think',
     last: true,
   });
@@ -88,26 +76,28 @@ test('R12: steps count per task, also those before a reload, and the last one is
 
 test('R12: without an open task a sub-agent has four steps per run', () => {
   const four = [step([]), step([]), step([]), step([])];
-  expect(nextStep(inbox({}), remember(...four.slice(1)), { role: 'sub-agent', reports: false, maxSteps: 8 })).toEqual({
+  expect(
+    nextStep(inboxWith({}), remember(...four.slice(1)), { role: 'sub-agent', reports: false, maxSteps: 8 }),
+  ).toEqual({
     kind: 'think',
     last: false,
   });
-  expect(nextStep(inbox({}), remember(...four), { role: 'sub-agent', reports: false, maxSteps: 8 })).toEqual({
+  expect(nextStep(inboxWith({}), remember(...four), { role: 'sub-agent', reports: false, maxSteps: 8 })).toEqual({
     kind: 'retire',
   });
   expect(
-    nextStep(inbox({ runId: 'next' }), remember(...four), { role: 'sub-agent', reports: false, maxSteps: 8 }),
+    nextStep(inboxWith({ runId: 'next' }), remember(...four), { role: 'sub-agent', reports: false, maxSteps: 8 }),
   ).toEqual({ kind: 'think', last: false });
 });
 
 test('R12: a lead at its limit of the run concludes, then answers once without tools', () => {
   const memory = remember(step([], 'before'), step([]), step([]));
-  expect(nextStep(inbox({}), memory, { role: 'lead', reports: false, maxSteps: 3 })).toEqual({
+  expect(nextStep(inboxWith({}), memory, { role: 'lead', reports: false, maxSteps: 3 })).toEqual({
     kind: 'think',
     last: false,
   });
-  expect(nextStep(inbox({}), memory, { role: 'lead', reports: false, maxSteps: 2 })).toEqual({ kind: 'conclude' });
-  expect(nextStep(inbox({ final: 'max_steps' }), memory, { role: 'lead', reports: false, maxSteps: 2 })).toEqual({
+  expect(nextStep(inboxWith({}), memory, { role: 'lead', reports: false, maxSteps: 2 })).toEqual({ kind: 'conclude' });
+  expect(nextStep(inboxWith({ final: 'max_steps' }), memory, { role: 'lead', reports: false, maxSteps: 2 })).toEqual({
     kind: 'think',
     last: true,
   });

@@ -64,7 +64,7 @@ end
 
 -- A call of a colleague that did not come about has its outcome at once.
 local handed = {}
-local function wait(call, to, type, code, handoff)
+local function noteCall(call, to, type, code, handoff)
   if handoff then
     handed[call.callId] = handoff
     return
@@ -75,11 +75,11 @@ end
 for _, call in ipairs(plan.handoffs or {}) do
   local id, to = call.id, call.to
   local code = openHandoff(name, call, body())
-  wait({ callId = call.callId, id = id }, to, 'task', code, code == 'ok' and id)
+  noteCall({ callId = call.callId, id = id }, to, 'task', code, code == 'ok' and id)
 end
 for _, call in ipairs(plan.answers or {}) do
   local code, to, handoff = answerQuestion(name, call, body())
-  wait(call, to, 'clarify_resp', code, handoff)
+  noteCall(call, to, 'clarify_resp', code, handoff)
 end
 
 if plan.open or plan.handoffs or plan.answers then

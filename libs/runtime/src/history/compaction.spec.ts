@@ -1,6 +1,6 @@
 import type { AgentMessage, AssistantEntry, JournalEntry } from '@mailroom/contracts';
-import type { Inbox } from '@mailroom/mailbox';
 import { Memory } from '../memory';
+import { inboxWith } from '../testing/inbox';
 import { planCompaction } from './compaction';
 import { outgrows } from './context-window';
 import { openMessages } from './open-messages';
@@ -20,21 +20,6 @@ const message = (msgId: string, fields: Partial<AgentMessage>): AgentMessage => 
   seq: 1,
   ...fields,
 });
-const inbox = (fields: Partial<Inbox> = {}): Inbox => ({
-  fence: { sessionId: 's', agent: 'a', epoch: 1, token: 't', sessionCancel: 0, agentCancel: 0, n: 0 },
-  tail: 'model',
-  work: true,
-  step: 0,
-  tries: 1,
-  openCalls: [],
-  runId: 'run',
-  tasks: [],
-  questions: [],
-  states: {},
-  entries: [],
-  messages: new Map(),
-  ...fields,
-});
 const answer = (fields: Partial<AssistantEntry> = {}): AssistantEntry => ({
   kind: 'assistant',
   step: 1,
@@ -50,7 +35,7 @@ const call = (id: string, args: object = {}) => ({ id, name: 'send_message', arg
 const result = (callId: string, tokens = 1): JournalEntry => ({ kind: 'tool', callId, content: text(tokens) });
 const remember = (entries: JournalEntry[], ...messages: AgentMessage[]) => {
   const memory = new Memory();
-  memory.take(inbox({ entries, messages: new Map(messages.map((mail) => [mail.msgId, mail])) }));
+  memory.take(inboxWith({ entries, messages: new Map(messages.map((mail) => [mail.msgId, mail])) }));
   return memory;
 };
 
@@ -66,7 +51,7 @@ test('R22: no cut falls between an answer and its results, whatever came between
         result('b', size),
         { kind: 'mail', ids: [] },
       );
-    const plan = planCompaction(inbox(), remember(entries), frame, WINDOW);
+    const plan = planCompaction(inboxWith(), remember(entries), frame, WINDOW);
     expect(plan).toBeDefined();
     const kept = entries.slice(plan?.upTo);
     const orphans = kept
@@ -87,15 +72,15 @@ test('R22: what came after the last answer, and an answer with an open call, are
     { kind: 'mail', ids: ['msg_1'] },
   ];
   const mail = message('msg_1', { content: text(900) });
-  expect(planCompaction(inbox(), remember(entries, mail), frame, WINDOW)?.upTo).toBe(1);
-  expect(planCompaction(inbox(), remember(entries.slice(1), mail), frame, WINDOW)).toBeUndefined();
+  expect(planCompaction(inboxWith(), remember(entries, mail), frame, WINDOW)?.upTo).toBe(1);
+  expect(planCompaction(inboxWith(), remember(entries.slice(1), mail), frame, WINDOW)).toBeUndefined();
   const waiting = [
     answer({ content: text(1_000) }),
     answer({ content: text(1_000), toolCalls: [call('open'), call('b')] }),
     result('b', 900),
     answer({ content: text(2_000) }),
   ];
-  expect(planCompaction(inbox({ openCalls: ['open'] }), remember(waiting), frame, WINDOW)?.upTo).toBe(1);
+  expect(planCompaction(inboxWith({ openCalls: ['open'] }), remember(waiting), frame, WINDOW)?.upTo).toBe(1);
 });
 
 test('R22: open tasks, revisions, questions and the words of the user in this run are kept, what is done is not', () => {
@@ -135,7 +120,7 @@ test('R22: open tasks, revisions, questions and the words of the user in this ru
     asks('msg_answered'),
     user('msg_later'),
   );
-  const now = inbox({
+  const now = inboxWith({
     tasks: [{ id: 'msg_open', agentId: 'alice', runId: 'run', openedAt: '', read: true }],
     questions: [{ id: 'msg_asked', from: 'alice', to: 'lead', askedAt: '' }],
   });

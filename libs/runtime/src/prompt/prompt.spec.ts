@@ -1,6 +1,6 @@
 import { type AgentMessage, agentDefinition, type JournalEntry } from '@mailroom/contracts';
-import type { Inbox } from '@mailroom/mailbox';
 import { Memory } from '../memory';
+import { inboxWith } from '../testing/inbox';
 import { factsTable } from './facts-table';
 import { engineBlock, inboxBlock } from './inbox-block';
 import { renderPrompt } from './prompt';
@@ -118,28 +118,13 @@ test('other markup and code in a message stay as they are', () => {
   );
 });
 
-const inbox = (fields: Partial<Inbox>): Inbox => ({
-  fence: { sessionId: 's', agent: 'lead', epoch: 1, token: 't', sessionCancel: 0, agentCancel: 0, n: 0 },
-  tail: 'model',
-  work: true,
-  step: 0,
-  tries: 1,
-  openCalls: [],
-  tasks: [],
-  questions: [],
-  states: {},
-  entries: [],
-  messages: new Map(),
-  ...fields,
-});
-
 test('R16: the table of facts names each open task and question with state, age and last progress', () => {
   const openedAt = '2026-07-07T10:00:00.000Z';
   const known = new Map([
     ['msg_0000000000b1', message({ msgId: 'msg_0000000000b1', type: 'progress', content: 'read 2 of\n3 | sources' })],
     ['msg_0000000000c1', message({ msgId: 'msg_0000000000c1', type: 'clarify', content: 'Q1 too?' })],
   ]);
-  const facts = inbox({
+  const facts = inboxWith({
     tasks: [
       { id: 'msg_000000000001', agentId: 'alice', runId: 'r', openedAt, read: true },
       { id: 'msg_000000000002', agentId: 'bob', runId: 'r', openedAt, read: true, progressId: 'msg_0000000000b1' },
@@ -169,7 +154,7 @@ Open question msg_0000000000c1 of alice, asked under 1 min ago, NOT answered: Q1
 });
 
 test('R12: at its last step a lead is told why it has no tools', () => {
-  expect(factsTable(inbox({ final: 'max_steps' }), new Map(), new Date())).toMatchInlineSnapshot(`
+  expect(factsTable(inboxWith({ final: 'max_steps' }), new Map(), new Date())).toMatchInlineSnapshot(`
 "<facts>
 Open tasks: none.
 This is your last step in this run, because the step limit of this run is reached. You have no tools now. Write your answer to the user from what you have, and say plainly what is missing.
@@ -190,7 +175,7 @@ test('the history is legal for any provider: results follow their call in call o
     usage: { input: 1, output: 1 },
   });
   memory.take(
-    inbox({
+    inboxWith({
       entries: [
         { kind: 'mail', ids: ['msg_0000000000a1'] },
         { kind: 'engine', code: 'limit', text: 'the limit' },
