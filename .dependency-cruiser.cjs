@@ -21,6 +21,7 @@ const VENDORS = {
   ioredis: ['libs/mailbox'],
   bullmq: ['libs/hosting', 'apps/gateway', 'apps/worker'],
   openai: ['libs/llm'],
+  undici: ['libs/llm'],
   'gpt-tokenizer': ['libs/llm'],
   '@pydantic': ['libs/llm'],
   '@nestjs': ['apps/gateway', 'apps/worker'],

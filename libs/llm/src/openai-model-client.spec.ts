@@ -123,7 +123,7 @@ describe('the client', () => {
     const client = clientOf(server.baseUrl, { backoffMs: 10 });
     for (let call = 0; call < 4; call++) {
       await ask(client).answer;
-      // fetch takes a connection back in the turn after the one that ends the body.
+      // A connection is taken back in the turn after the one that ends the body.
       await turn();
     }
     expect(new Set(server.requests.map((request) => request.socket)).size).toBe(1);
@@ -158,5 +158,34 @@ describe('the client', () => {
     const client = clientOf(`${server.baseUrl}/`, { apiKey: '' });
     expect((await ask(client).answer).content).toBe('done');
     expect(server.requests[0]?.path).toBe('/v1/chat/completions');
+  });
+
+  it('tells the server who it is and nothing of this machine', async () => {
+    const server = await serve(OK);
+    await ask(clientOf(server.baseUrl)).answer;
+    const { host, 'content-length': length, ...headers } = server.requests[0]?.headers ?? {};
+    expect(headers).toEqual({
+      accept: 'application/json',
+      authorization: `Bearer ${KEY}`,
+      connection: 'keep-alive',
+      'content-type': 'application/json',
+      'user-agent': 'mailroom',
+    });
+  });
+
+  it('follows no redirect: the key goes to nobody else', async () => {
+    const other = await serve(OK);
+    const server = await serve({ status: 307, headers: { location: `${other.baseUrl}/chat/completions` }, body: '' });
+    expect((await failure(ask(clientOf(server.baseUrl)).answer)).message).toContain('307');
+    expect(other.requests).toHaveLength(0);
+  });
+
+  it('calls again over a new connection when the server has closed the kept one', async () => {
+    const server = await serve(OK);
+    const client = clientOf(server.baseUrl);
+    await ask(client).answer;
+    await new Promise((resolve) => server.requests[0]?.socket.end(resolve));
+    expect((await ask(client).answer).content).toBe('done');
+    expect(new Set(server.requests.map((request) => request.socket)).size).toBe(2);
   });
 });

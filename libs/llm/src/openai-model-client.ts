@@ -5,7 +5,7 @@ import { AnswerStream } from './answer-stream';
 import { AttemptClock } from './attempt-clock';
 import { chatRequest } from './chat-request';
 import { ConnectionGate } from './connection-gate';
-import { HttpTransport } from './http-transport';
+import { type HttpRequest, HttpTransport } from './http-transport';
 import type { ModelAnswer, ModelClient, ModelEvent, ModelRequest } from './model-client';
 import { ModelError, ModelErrors } from './model-errors';
 import { type RetryOptions, RetryPolicy } from './retry-policy';
@@ -51,7 +51,7 @@ export class OpenAiModelClient implements ModelClient {
       organization: null,
       project: null,
       maxRetries: 0,
-      fetch: new HttpTransport().fetch,
+      defaultHeaders: { 'user-agent': 'mailroom' },
       logLevel: 'off',
     });
     this.retries = new RetryPolicy(options);
@@ -144,17 +144,27 @@ export class OpenAiModelClient implements ModelClient {
 
 /** The SDK, where what it does for every request is too much or too little for this one kind of request. */
 class Transport extends OpenAI {
+  private readonly http = new HttpTransport();
   private head: Promise<{ headers: Headers; url: string }> | undefined;
 
-  /** All requests of a client have the same address and headers; the SDK makes them anew each time, over web headers. */
+  /**
+   * All requests of a client have the same address and headers; the SDK makes them anew each time, over web headers. What
+   * it would tell the server of this machine stays here.
+   */
   override async buildRequest(...args: Parameters<OpenAI['buildRequest']>): ReturnType<OpenAI['buildRequest']> {
     const [{ method, body, signal, timeout = this.timeout }] = args;
     this.head ??= super.buildRequest(...args).then(({ req, url }) => {
-      req.headers.delete('x-stainless-timeout');
-      return { headers: req.headers, url };
+      const told = [...req.headers].filter(([name]) => !name.startsWith('x-stainless-'));
+      return { headers: Object.fromEntries(told) as unknown as Headers, url };
     });
     const { headers, url } = await this.head;
     return { req: { method, headers, body: JSON.stringify(body), ...(signal && { signal }) }, url, timeout };
+  }
+
+  /** Without a time limit of the SDK's own: the signal has it. */
+  override fetchWithTimeout(url: string, init: RequestInit = {}): Promise<Response> {
+    // As `buildRequest` made it.
+    return this.http.send(url, init as unknown as HttpRequest);
   }
 
   /** The SDK reads only the field `error` of an error body; here the whole body reaches the one place that reads it. */
