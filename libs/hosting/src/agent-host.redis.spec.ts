@@ -1,4 +1,5 @@
 import { LEAD, type Logger } from '@mailroom/contracts';
+import type { Mailbox } from '@mailroom/mailbox';
 import {
   askerOf,
   type HarnessOptions,
@@ -189,4 +190,42 @@ test('a host notices at its next heartbeat that an agent of its was taken over, 
   held.open();
   const events = await harness.until(({ event }) => event === 'done');
   expect(events.filter(({ event }) => event === 'ar').map(({ data }) => data.content)).toEqual(['heir']);
+});
+
+test('an agent that leaves while its lease is being renewed does not count as one that makes room', async () => {
+  const [renewing, left] = [latch(), latch()];
+  await start(
+    {
+      answer: story({
+        lead: [
+          { calls: [send('alice', 'task', 'one'), wait] },
+          { calls: [send('bob', 'task', 'two'), wait], after: left.opened },
+          { calls: [send('alice', 'task', 'three'), wait] },
+          { text: 'end' },
+        ],
+        alice: [{ text: 'a', after: renewing.opened }, { text: 'again' }],
+        bob: [{ calls: [send('lead', 'clarify', 'may I?')] }],
+      }),
+    },
+    1,
+  );
+  const renewLeases: Mailbox['renewLeases'] = async (leases, leaseMs) => {
+    renewing.open();
+    await runs[0];
+    const states = await harness.mailbox.renewLeases(leases, leaseMs);
+    setImmediate(left.open);
+    return states;
+  };
+  const mailbox: Mailbox = Object.assign(Object.create(harness.mailbox), { renewLeases });
+  const host = new AgentHost(mailbox, harness.runDeps(), { capacity: 1, leaseMs: 100 }, logger);
+  hosts.push(host);
+  harness.process = (job) => {
+    const run = (job.agent === LEAD ? (hosts[0] as AgentHost) : host).process(job);
+    if (job.agent !== LEAD) runs.push(run);
+    return run;
+  };
+  host.start();
+  await harness.ask('go');
+  const events = await harness.until(({ event, data }) => event === 'ar' && data.content === 'again');
+  expect(events.find(({ event, agentId }) => event === 'ax' && agentId === 'bob')?.data.reason).toBe('evicted');
 });

@@ -22,6 +22,8 @@ export interface HostLoad {
  */
 export class AgentHost {
   private readonly activations = new Map<Activation, Promise<void>>();
+  /** Those among them that make room, or have lost their lease. */
+  private readonly leaving = new Set<object>();
   private readonly idle: IdleAgents;
   private roomWanted: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -77,6 +79,7 @@ export class AgentHost {
 
   private readonly onLeft = (activation: Activation): void => {
     this.activations.delete(activation);
+    this.leaving.delete(activation);
     this.roomWanted.shift()?.();
   };
 
@@ -93,9 +96,12 @@ export class AgentHost {
 
   /** Lets idle agents go, as many as there are jobs that wait for room. */
   private evict(): void {
-    if (this.roomWanted.length === 0) return;
-    const leaving = [...this.activations.keys()].filter((activation) => activation.isLeaving).length;
-    for (let n = leaving; n < this.roomWanted.length; n++) this.idle.longest?.stop('evicted');
+    while (this.leaving.size < this.roomWanted.length) {
+      const agent = this.idle.longest;
+      if (!agent) return;
+      this.leaving.add(agent);
+      agent.stop('evicted');
+    }
   }
 
   private async renewLeases(): Promise<void> {
@@ -109,8 +115,11 @@ export class AgentHost {
     );
     held.forEach(([activation, lease], i) => {
       const state = states[i];
+      // It left while its lease was being renewed.
+      if (!this.activations.has(activation)) return;
       if (state === 'lost') {
         this.logger.warn({ sessionId: lease.sessionId, agent: lease.agent, epoch: lease.epoch }, 'lease lost');
+        this.leaving.add(activation);
         activation.abandon();
       } else if (state === 'cancelled') activation.cancel();
       else if (state === 'work') activation.call();

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type ActivationJob, AppError, type EngineEntry, LIMITS, toAppError } from '@mailroom/contracts';
 import type { HeldLease, Inbox, Lease, Sleeper, StepPart, Wake } from '@mailroom/mailbox';
 import { Attention } from './attention';
@@ -86,7 +86,7 @@ export class Activation implements IdleAgent, Sleeper {
     this.spans = deps.tracer && new WorkSpans(deps.tracer, job);
   }
 
-  get isLeaving(): boolean {
+  private get isLeaving(): boolean {
     return this.stopReason !== undefined || this.isLost;
   }
 
@@ -159,7 +159,7 @@ export class Activation implements IdleAgent, Sleeper {
     const { sessionId, agent, epoch } = this;
     const listening = notifications.listen(this);
     listening.catch(() => undefined);
-    const terms = { token: randomBytes(8).toString('hex'), host, leaseMs: settings.leaseMs, look: true };
+    const terms = { token: randomUUID(), host, leaseMs: settings.leaseMs, look: true };
     const claim = await mailbox.claim({ sessionId, agent, epoch }, terms);
     if (!claim) return;
     this.lease = { ...claim.lease, agentCancel: 0 };
