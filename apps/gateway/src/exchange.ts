@@ -6,6 +6,9 @@ import { spaceOf } from './space';
 
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
+/** Made once: an abort without a reason makes an exception with a stack trace for every answer. */
+const CLOSED = new DOMException('the connection has closed', 'AbortError');
+
 /** One request and its answer, for handlers that need more than parameters and body. */
 export class Exchange {
   readonly space = spaceOf();
@@ -19,8 +22,8 @@ export class Exchange {
     const left = new AbortController();
     this.left = left.signal;
     // Handlers start after asynchronous work: the client may have left before, and `close` does not come again.
-    if (response.closed || request.socket.destroyed) left.abort();
-    else response.once('close', () => left.abort());
+    if (response.closed || request.socket.destroyed) left.abort(CLOSED);
+    else response.once('close', () => left.abort(CLOSED));
   }
 
   /** The `Idempotency-Key` header: 1 to 255 visible ASCII characters. Throws `invalid_request`. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   type AgentDefinition,
   AppError,
@@ -47,7 +47,7 @@ export class SessionService {
   async open(space: string, body: OpenSessionBody, head: RequestHead): Promise<OpenedSession> {
     const { idempotencyKey: key, traceparent } = head;
     const lead = await this.leadOf(space, body.leadAgentId);
-    const id = `ses_${key === undefined ? randomBytes(16).toString('hex') : digest([space, key]).slice(0, 32)}`;
+    const id = `ses_${key === undefined ? randomUUID().replaceAll('-', '') : digest([space, key]).slice(0, 32)}`;
     const status = await this.door.mailbox.openSession({
       id,
       space,
@@ -156,5 +156,5 @@ function found<T>(value: T | false | undefined, sessionId: string): T {
 }
 
 function digest(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+  return hash('sha256', JSON.stringify(value));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { roleOf } from './message';
 
@@ -17,6 +17,6 @@ export function queueFor(agent: string): typeof LEAD_QUEUE | typeof SUB_AGENT_QU
 
 /** Unique per activation: without the epoch a kept job id would swallow the next activation silently. Has no `:`. */
 export function activationJobId(job: ActivationJob): string {
-  const agent = createHash('sha256').update(job.agent).digest('hex').slice(0, 16);
+  const agent = hash('sha256', job.agent).slice(0, 16);
   return `${job.sessionId}.${agent}.${job.epoch}`;
 }

@@ -5,17 +5,15 @@ const MICRO = 1_000_000;
 /** What a model call adds to the sums of session, agent and run, by field; zeros are left out. Costs are micro-dollars. */
 export function callSums({ status, input, output, cached, reasoning, cost }: CallRecord): Record<string, number> {
   if (status !== 'ok') return {};
-  const isUnpriced = cost === undefined;
-  const sums = {
-    used: 1,
-    input,
-    output,
-    cached,
-    reasoning,
-    micro: isUnpriced ? 0 : toMicro(cost),
-    unpriced: Number(isUnpriced),
-  };
-  return Object.fromEntries(Object.entries(sums).filter((sum): sum is [string, number] => (sum[1] ?? 0) > 0));
+  const sums: Record<string, number> = { used: 1 };
+  const micro = toMicro(cost ?? 0);
+  if (input) sums.input = input;
+  if (output) sums.output = output;
+  if (cached) sums.cached = cached;
+  if (reasoning) sums.reasoning = reasoning;
+  if (micro) sums.micro = micro;
+  if (cost === undefined) sums.unpriced = 1;
+  return sums;
 }
 
 /** Dollars as the whole number that the store adds up. */

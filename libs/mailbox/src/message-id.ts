@@ -1,13 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 
 /** `msg_` and 12 random hex digits (seed 000 §3.2). */
 export function newMessageId(): string {
-  return `msg_${randomBytes(6).toString('hex')}`;
+  // The last part of a random UUID is all random; unlike bytes, UUIDs are made many at a time.
+  return `msg_${randomUUID().slice(-12)}`;
 }
 
 /** The same id for the same parts: a repeated request or a step that is run again sends the same message. */
 export function derivedMessageId(...parts: readonly (string | number)[]): string {
-  return `msg_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12)}`;
+  return `msg_${hash('sha256', JSON.stringify(parts)).slice(0, 12)}`;
 }
 
 /** The run that a user's message starts, derived from it. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type ActivationJob, AppError, type ExitReason, LIMITS, type SendCode } from '@mailroom/contracts';
 import type { Redis } from 'ioredis';
-import { callSums, toMicro } from './call-sums';
+import { toMicro } from './call-sums';
+import { commitArgs } from './commit-plan';
 import type { DueKind } from './due-entry';
 import { parseInbox } from './inbox';
 import { MailboxKeys } from './keys';
@@ -11,6 +12,7 @@ import type { RedisMailboxOptions } from './mailbox-options';
 import { newMessageId, runIdOf } from './message-id';
 import { fenceError, refusal } from './refusals';
 import { MailboxScripts, type ScriptName } from './scripts';
+import { storedBody } from './stored-body';
 
 /** Defaults of what is stored with a session. */
 const SETTINGS: SessionSettings = {
@@ -82,7 +84,7 @@ export class RedisMailbox implements Mailbox {
       letter.to,
       letter.type,
       letter.inReplyTo ?? '',
-      bodyOf(letter),
+      storedBody(letter),
       letter.from === 'user' ? runIdOf(msgId) : '',
       letter.onBusy ?? 'steer',
     ]);
@@ -123,36 +125,8 @@ export class RedisMailbox implements Mailbox {
   }
 
   async commit(fence: Fence, part: StepPart): Promise<CommitReceipt> {
-    const { entries, events, usage, sends, handoffs, answers, final, settle, known, ...rest } = part;
-    const plan = {
-      ...rest,
-      entries: entries.length,
-      events: events.map((event) => event.code),
-      ...(sends.length > 0 && {
-        sends: sends.map(({ callId, msgId, to, type, inReplyTo }) => ({ callId, id: msgId, to, type, inReplyTo })),
-      }),
-      ...(usage && { usage: callSums(usage) }),
-      ...(handoffs?.length && { handoffs: handoffs.map(({ content, context, traceparent, ...request }) => request) }),
-      ...(answers?.length && {
-        answers: answers.map(({ callId, msgId, question }) => ({ callId, id: msgId, question })),
-      }),
-      ...(final && { final: { status: final.status, force: final.force, code: final.code } }),
-      ...(settle && { settle: { status: settle.status, reason: settle.reason, force: settle.force } }),
-      ...(known !== undefined && { look: { known, bytes: LIMITS.drainBytes, id: requestId() } }),
-    };
-    const [json, ...seen] = (await this.scripts.run('commit', this.sessionKeys(fence.sessionId), [
-      ...fenceArgs(fence),
-      fence.n,
-      JSON.stringify(plan),
-      ...entries.map((entry) => JSON.stringify(entry)),
-      ...events.map((event) => JSON.stringify(event.data)),
-      ...(usage ? [JSON.stringify(usage)] : []),
-      ...sends.map(bodyOf),
-      ...(handoffs ?? []).map(bodyOf),
-      ...(answers ?? []).map(bodyOf),
-      ...(final ? [bodyOf({ ...final, content: final.text })] : []),
-      ...(settle ? [JSON.stringify({ text: settle.text })] : []),
-    ])) as WithInbox;
+    const args = [...fenceArgs(fence), fence.n, ...commitArgs(part, requestId())];
+    const [json, ...seen] = (await this.scripts.run('commit', this.sessionKeys(fence.sessionId), args)) as WithInbox;
     const reply = this.parse<Reply & Omit<CommitReceipt, 'inbox'>>(fence.sessionId, json);
     if (reply.code !== 'ok') throw fenceError(reply.code, fence.agent);
     const { work, left, settled = false, held } = reply;
@@ -272,9 +246,4 @@ function leaseArgs(lease: Lease): (string | number)[] {
 
 function fenceArgs(fence: Fence): (string | number)[] {
   return [...leaseArgs(fence), fence.sessionCancel, fence.agentCancel];
-}
-
-/** Where a message was sent from comes first: `send.lua` takes it off when it compares words. */
-function bodyOf({ traceparent, content, context }: Pick<Letter, 'traceparent' | 'content' | 'context'>): string {
-  return JSON.stringify({ traceparent, content, context });
 }

@@ -17,16 +17,12 @@ export function answeredCall(caller: Caller, answer: ModelAnswer, prices: Pick<P
   // A server that tells no usage is read as 0 and 0, and no prompt is empty.
   const isTold = usage.input > 0 || usage.output > 0;
   const cost = isTold ? prices.costOf(usage, answer.model, caller.model) : undefined;
-  return {
-    ...callOf(caller),
-    model: answer.model,
-    status: 'ok',
-    attempts: answer.attempts,
-    ...(responseId !== undefined && { responseId }),
-    ...(isTold && usage),
-    ...(cost !== undefined && { cost }),
-    latencyMs: Math.round(answer.latencyMs),
-  };
+  const record: CallRecord = { ...callOf(caller), model: answer.model, status: 'ok', attempts: answer.attempts };
+  if (responseId !== undefined) record.responseId = responseId;
+  if (isTold) Object.assign(record, usage);
+  if (cost !== undefined) record.cost = cost;
+  record.latencyMs = Math.round(answer.latencyMs);
+  return record;
 }
 
 /** The record of a call that ended without an answer: what it cost is unknown. */
@@ -42,13 +38,10 @@ export function callEvent({ model, usage, attempts }: ModelAnswer, { cost, laten
 
 function callOf({ seat, inbox }: Caller): Omit<CallRecord, 'status'> {
   const task = seat.role === 'lead' ? undefined : inbox.tasks.find(({ read }) => read);
-  return {
-    agent: agentOf(seat),
-    instance: seat.address,
-    ...(seat.reports && { parent: seat.caller }),
-    ...(task && { taskId: task.id }),
-    step: inbox.step + 1,
-  };
+  const call: Omit<CallRecord, 'status'> = { agent: agentOf(seat), instance: seat.address, step: inbox.step + 1 };
+  if (seat.reports) call.parent = seat.caller;
+  if (task) call.taskId = task.id;
+  return call;
 }
 
 /** The id of the definition behind a seat, as the session writes it; scripts that write a row read the same. */

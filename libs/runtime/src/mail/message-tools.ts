@@ -4,8 +4,17 @@ import { recipientsOf, type Seat, sendableBy } from '../team';
 export const SEND_MESSAGE = 'send_message';
 export const WAIT_FOR_MESSAGES = 'wait_for_messages';
 
+/** Asked for at every step, twice where there are calls. */
+const KNOWN = new WeakMap<Seat, readonly ToolSpec[]>();
+
 /** The two tools of a seat (seed 000 §3.4): `to` and `type` list only what this agent may use. None when it is alone. */
-export function messageTools(seat: Seat): ToolSpec[] {
+export function messageTools(seat: Seat): readonly ToolSpec[] {
+  const known = KNOWN.get(seat) ?? toolsFor(seat);
+  KNOWN.set(seat, known);
+  return known;
+}
+
+function toolsFor(seat: Seat): ToolSpec[] {
   const recipients = recipientsOf(seat);
   if (recipients.length === 0) return [];
   const types = new Set<MessageType>(recipients.flatMap((to) => sendableBy(seat, to)));
