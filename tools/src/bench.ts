@@ -14,13 +14,16 @@ import { redisCommands } from './bench/redis-commands';
 import type { Measurement, Row } from './bench/row';
 import { teamWork } from './bench/team-work';
 
-/** A new row: a file in `bench/` that exports a `Measurement`, and a line here. */
+/**
+ * A new row: a file in `bench/` that exports a `Measurement`, and a line here. What is counted comes first: the heartbeats of
+ * agents that the others leave behind would be counted too.
+ */
 const MEASUREMENTS: Record<string, Measurement> = {
+  'message-cost': messageCost,
+  'redis-commands': redisCommands,
   'message-hop': messageHop,
   'cold-load': coldLoad,
   'team-work': teamWork,
-  'redis-commands': redisCommands,
-  'message-cost': messageCost,
   'message-rate': messageRate,
   'growth-journal': growthJournal,
   'growth-events': growthEvents,

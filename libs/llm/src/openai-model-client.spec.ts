@@ -184,7 +184,7 @@ describe('the client', () => {
     const server = await serve(OK);
     const client = clientOf(server.baseUrl);
     await ask(client).answer;
-    await new Promise((resolve) => server.requests[0]?.socket.end(resolve));
+    await new Promise<void>((resolve) => server.requests[0]?.socket.end(resolve));
     expect((await ask(client).answer).content).toBe('done');
     expect(new Set(server.requests.map((request) => request.socket)).size).toBe(2);
   });

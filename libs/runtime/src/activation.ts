@@ -159,7 +159,7 @@ export class Activation implements IdleAgent, Sleeper {
     const { sessionId, agent, epoch } = this;
     const listening = notifications.listen(this);
     listening.catch(() => undefined);
-    const terms = { token: randomUUID(), host, leaseMs: settings.leaseMs, look: true };
+    const terms = { token: randomUUID().slice(19), host, leaseMs: settings.leaseMs, look: true };
     const claim = await mailbox.claim({ sessionId, agent, epoch }, terms);
     if (!claim) return;
     this.lease = { ...claim.lease, agentCancel: 0 };

@@ -19,7 +19,12 @@ export function answeredCall(caller: Caller, answer: ModelAnswer, prices: Pick<P
   const cost = isTold ? prices.costOf(usage, answer.model, caller.model) : undefined;
   const record: CallRecord = { ...callOf(caller), model: answer.model, status: 'ok', attempts: answer.attempts };
   if (responseId !== undefined) record.responseId = responseId;
-  if (isTold) Object.assign(record, usage);
+  if (isTold) {
+    record.input = usage.input;
+    record.output = usage.output;
+    if (usage.cached !== undefined) record.cached = usage.cached;
+    if (usage.reasoning !== undefined) record.reasoning = usage.reasoning;
+  }
   if (cost !== undefined) record.cost = cost;
   record.latencyMs = Math.round(answer.latencyMs);
   return record;

@@ -20,9 +20,9 @@ redis.call('DEL', KEYS[1])
 return mail`;
 
 /**
- * Messages that one process gets through one Redis: send, then drain by the recipient. The floor is two scripts that
- * append to a list and take it, by the same client on the same connection. Both work in turns. What the product's
- * scripts would do if Redis did nothing but run them stands apart.
+ * Messages that one process gets through one Redis: send, then drain by the recipient. Beside what the same scripts do if
+ * Redis does nothing but run them, and, in turns, beside two scripts that append to a list and take it, by the same client
+ * on the same connection.
  */
 export async function messageRate(stand: BenchStand): Promise<Row[]> {
   const redis = connect({ url: stand.stack.redis.url, name: `${OWN_CONNECTIONS}rate`, mood: 'prompt' });
@@ -55,8 +55,8 @@ export async function messageRate(stand: BenchStand): Promise<Row[]> {
   const perSecond = (ms: number) => (TURNS * MESSAGES_PER_TURN * 1_000) / ms;
   const value = perSecond(took.product);
   return [
-    row('messages-per-second', '1/s', value, { name: 'raw LPUSH, LRANGE+DEL', value: perSecond(took.floor) }),
-    row('messages-per-second-own', '1/s', value, { name: 'its scripts alone', value: perSecond(took.scripts) }),
+    row('messages-per-second', '1/s', value, { name: 'its scripts alone', value: perSecond(took.scripts) }),
+    row('messages-per-second-lists', '1/s', value, { name: 'LPUSH, LRANGE+DEL', value: perSecond(took.floor) }),
   ];
 }
 

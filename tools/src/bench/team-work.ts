@@ -8,11 +8,11 @@ import { percentileRows, type Row, row } from './row';
 import { askTeam, defineTeam, type TeamMode } from './team-session';
 
 /** All sides work in turns, so that a machine that gets slower does so for all. */
-const TURNS = 10;
+const TURNS = 20;
 const SESSIONS_PER_TURN = 40;
 
 /** So many turns it takes until the compiler has done with all sides and their figures stay; these do not count. */
-const WARM_UP_TURNS = 14;
+const WARM_UP_TURNS = 50;
 
 /** Sessions at a time. */
 const LANES = 10;
