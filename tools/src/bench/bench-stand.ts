@@ -39,12 +39,10 @@ export interface BenchStand {
 export interface StandOptions {
   /** How many workers to start with. Default 1. */
   workers?: number;
-  /** Further variables for gateways and workers. */
-  env?: Record<string, string>;
 }
 
 /** Starts everything. The Redis is always its own, since whatever else uses it would be measured as well. */
-export async function startBenchStand({ workers = 1, env = {} }: StandOptions = {}): Promise<BenchStand> {
+export async function startBenchStand({ workers = 1 }: StandOptions = {}): Promise<BenchStand> {
   const server = await startRedis({ url: undefined, appendonly: true });
   const model = await BenchModel.start();
   const stack = await startStack({
@@ -58,7 +56,6 @@ export async function startBenchStand({ workers = 1, env = {} }: StandOptions = 
       WAIT_BUDGET_MS: String(DAY_MS),
       // Holds no documents: the team's tool answers at once, as that of the floor does.
       DOCUMENTS_DIR: __dirname,
-      ...env,
     },
   });
   const redis = connect({ url: server.url, name: `${OWN_CONNECTIONS}questions`, mood: 'prompt' });

@@ -26,17 +26,18 @@ const BUDGETS = {
   'redis-bytes-per-step': 8_000,
   /**
    * An agent of ten thousand in one process: nothing of its own. The process renews leases three times in 15 s with one
-   * script per slot (64), and BullMQ the locks every 15 s and asks for jobs every 5 s with one command per 500 agents:
-   * 20 a second, and 18 of an idle deployment.
+   * script per slot (64): 13 a second. Each of its 24 BullMQ Workers asks for jobs every 5 s with two commands, looks for
+   * stalled ones every 15 s and renews locks every 30 s: 12. And 18 of an idle deployment.
    */
-  'redis-commands-per-idle-second': 0.004,
+  'redis-commands-per-idle-second': 0.0043,
   /** Session, agent and token of the lease every 5 s (90 bytes), id and token of the job's lock every 30 s (130). */
   'redis-bytes-per-idle-second': 25,
   /**
    * A gateway and a worker without agents: every 5 s the sweeper's look into 64 slots and its tick, and each of their
-   * ten BullMQ Workers asks once: 80 in 10 process-seconds; and BullMQ's look for stalled jobs every 15 s.
+   * ten BullMQ Workers asks once, which are two commands: 89 in 10 process-seconds; and BullMQ's look for stalled jobs
+   * every 15 s.
    */
-  'redis-commands-per-idle-process-second': 9,
+  'redis-commands-per-idle-process-second': 9.3,
 } as const;
 
 /** A row of a counted figure beside its budget. */

@@ -32,11 +32,10 @@ const IDLE_S = 30;
  * is looked at in the same seconds.
  */
 export async function idleCost(): Promise<Row[]> {
-  const env = { WORKER_CAPACITY: String(CAPACITY), ...MEMORY_REPORTER };
-  const stand = await startBenchStand({ workers: 0, env });
+  const stand = await startBenchStand({ workers: 0 });
   const quiet = await startBenchStand();
   try {
-    const worker = await stand.stack.startWorker();
+    const worker = await stand.stack.startWorker({ WORKER_CAPACITY: String(CAPACITY), ...MEMORY_REPORTER });
     const places = await unloadedAgents(stand, 'waits', AGENTS, TEAM_SIZE);
     const empty = await memoryUse(worker);
     await loadAll(stand, places);
