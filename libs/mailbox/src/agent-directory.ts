@@ -5,6 +5,8 @@ import { MailboxKeys } from './keys';
 /** Owner of the definitions that come from files, readable in every space; no space can have this name. */
 const FILES = '*';
 
+const PARSED_AT_MOST = 1_000;
+
 /** A definition and where it comes from. */
 export interface ListedAgent {
   definition: AgentDefinition;
@@ -16,6 +18,8 @@ export class AgentDirectory {
   private readonly keys: MailboxKeys;
   /** Spaces and ids of which the latest answer was the space's own: where all are, files are not asked at first. */
   private readonly own = new Set<string>();
+  /** Definitions by what is stored: each load of an agent reads the same few. */
+  private readonly parsed = new Map<string, AgentDefinition>();
 
   constructor(
     private readonly redis: Redis,
@@ -42,7 +46,10 @@ export class AgentDirectory {
     return [...listed.keys()].sort().map((id) => listed.get(id) as ListedAgent);
   }
 
-  /** In the order of `ids`, as they are now; undefined where none is defined. One round trip, seldom two. */
+  /**
+   * In the order of `ids`, as they are now; undefined where none is defined. One round trip, seldom two. Others are given the
+   * same objects: nobody may change one.
+   */
   async find(space: string, ids: readonly string[]): Promise<(AgentDefinition | undefined)[]> {
     if (ids.length === 0) return [];
     const unique = [...new Set(ids.map(foldName))];
@@ -54,8 +61,17 @@ export class AgentDirectory {
     const found = new Map(unique.map((id, i) => [id, own[i] ?? files[i]]));
     return ids.map((id) => {
       const json = found.get(foldName(id));
-      return json ? parse(json) : undefined;
+      return json ? this.parse(json) : undefined;
     });
+  }
+
+  private parse(json: string): AgentDefinition {
+    const known = this.parsed.get(json);
+    if (known) return known;
+    const definition = parse(json);
+    if (this.parsed.size >= PARSED_AT_MOST) this.parsed.clear();
+    this.parsed.set(json, definition);
+    return definition;
   }
 
   /** False when the space has an agent of that id already. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ActivationJob, AppError, type EngineEntry, LIMITS, toAppError } from '@mailroom/contracts';
+import { type ActivationJob, AppError, type EngineEntry, LIMITS, type ToolCall, toAppError } from '@mailroom/contracts';
 import type { HeldLease, Inbox, Lease, Sleeper, StepPart, Wake } from '@mailroom/mailbox';
 import { Attention } from './attention';
 import { deniedPart } from './handoff/denied-part';
@@ -290,21 +290,22 @@ export class Activation implements IdleAgent, Sleeper {
     next: WorkStep,
     to: Pick<ToolUse, 'writer' | 'signal' | 'spans'>,
   ): Promise<AfterStep> {
-    const { sessionId, agent } = this;
-    const use = { ...to, sessionId, agent };
+    const { sessionId, agent, memory } = this;
+    const { writer, signal, spans } = to;
+    const use = (step: number, calls: readonly ToolCall[], isFresh: ToolUse['isFresh']) =>
+      useTools(this.deps, { sessionId, agent, step, calls, isFresh, writer, signal, spans });
     if (next.kind === 'use-tools') {
-      const calls = this.memory.callsOf(inbox.openCalls);
-      const isFresh = (callId: string) => (this.memory.isFallback(callId) ? 'fallback' : 'no');
-      return (await useTools(this.deps, { ...use, step: inbox.step, calls, isFresh })) ?? 'look';
+      const isFresh = (callId: string) => (memory.isFallback(callId) ? 'fallback' : 'no');
+      return (await use(inbox.step, memory.callsOf(inbox.openCalls), isFresh)) ?? 'look';
     }
-    const thought = { ...to, seat, sessionId, inbox, memory: this.memory };
+    const last = next.kind === 'think' && next.last;
+    const thought = { seat, sessionId, inbox, memory, writer, signal, last, spans };
     const { receipt, open } =
       next.kind === 'compact'
         ? { receipt: await compact(this.deps, thought, next), open: [] }
-        : await think(this.deps, { ...thought, last: next.last });
+        : await think(this.deps, thought);
     if (receipt.left !== undefined) return 'left';
-    if (open.length > 0)
-      return (await useTools(this.deps, { ...use, step: inbox.step + 1, calls: open, isFresh: () => 'yes' })) ?? 'look';
+    if (open.length > 0) return (await use(inbox.step + 1, open, () => 'yes')) ?? 'look';
     // Nothing to look for: whatever came since the last look has called for attention.
     return receipt.work ? (receipt.inbox ?? 'look') : 'idle';
   }

@@ -17,7 +17,7 @@ export function answeredCall(caller: Caller, answer: ModelAnswer, prices: Pick<P
   // A server that tells no usage is read as 0 and 0, and no prompt is empty.
   const isTold = usage.input > 0 || usage.output > 0;
   const cost = isTold ? prices.costOf(usage, answer.model, caller.model) : undefined;
-  const record: CallRecord = { ...callOf(caller), model: answer.model, status: 'ok', attempts: answer.attempts };
+  const record = callOf(caller, answer.model, 'ok', answer.attempts);
   if (responseId !== undefined) record.responseId = responseId;
   if (isTold) {
     record.input = usage.input;
@@ -32,7 +32,7 @@ export function answeredCall(caller: Caller, answer: ModelAnswer, prices: Pick<P
 
 /** The record of a call that ended without an answer: what it cost is unknown. */
 export function failedCall(caller: Caller, { attempts }: ModelError): CallRecord {
-  return { ...callOf(caller), model: caller.model, status: 'failed', attempts };
+  return callOf(caller, caller.model, 'failed', attempts);
 }
 
 /** The event of an answered call. */
@@ -41,12 +41,19 @@ export function callEvent({ model, usage, attempts }: ModelAnswer, { cost, laten
   return { code: 'u', data };
 }
 
-function callOf({ seat, inbox }: Caller): Omit<CallRecord, 'status'> {
+function callOf({ seat, inbox }: Caller, model: string, status: CallRecord['status'], attempts: number): CallRecord {
   const task = seat.role === 'lead' ? undefined : inbox.tasks.find(({ read }) => read);
-  const call: Omit<CallRecord, 'status'> = { agent: agentOf(seat), instance: seat.address, step: inbox.step + 1 };
-  if (seat.reports) call.parent = seat.caller;
-  if (task) call.taskId = task.id;
-  return call;
+  const record: CallRecord = {
+    agent: agentOf(seat),
+    instance: seat.address,
+    step: inbox.step + 1,
+    model,
+    status,
+    attempts,
+  };
+  if (seat.reports) record.parent = seat.caller;
+  if (task) record.taskId = task.id;
+  return record;
 }
 
 /** The id of the definition behind a seat, as the session writes it; scripts that write a row read the same. */
