@@ -65,7 +65,7 @@ const MUTATIONS: readonly Mutation[] = [
       {
         file: 'libs/mailbox/dist/redis-mailbox.js',
         from: 'const { work, left, settled = false, held } = reply;',
-        to: `for (const letter of sends) {
+        to: `for (const letter of part.sends) {
             await new Promise((resolve) => setTimeout(resolve, 150));
             await this.send(fence.sessionId, { ...letter, from: fence.agent });
         }
