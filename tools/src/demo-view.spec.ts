@@ -110,37 +110,44 @@ describe('a team by handoff in the demo view', () => {
 });
 
 describe('the usage table', () => {
-  const agent = { agent: 'x', state: 'unloaded' as const, working: false, step: 1, inbox: 0 };
+  const totals = (
+    calls: number,
+    input: number,
+    output: number,
+    priced: { cost?: number; unpricedCalls?: number } = {},
+  ) => ({
+    ...{ calls, input, output, cached: 0, reasoning: 0, unpricedCalls: 0, failedCalls: 0, lostCalls: 0 },
+    ...priced,
+  });
 
-  it('has a line for each agent that called a model and one for all; a tree is an agent and all that it called', () => {
+  it('has a line for each agent that called a model, with its own and its tree, and one for all', () => {
     const lines = usageTable({
-      agents: [
-        { ...agent, id: 'lead', usage: { calls: 7, input: 12_345, output: 678 } },
-        { ...agent, id: 'alice', usage: { calls: 0, input: 0, output: 0 } },
-        { ...agent, id: 'alice#1', caller: 'lead', depth: 1, usage: { calls: 2, input: 100, output: 5 } },
-        { ...agent, id: 'alice#1/leaf#1', caller: 'alice#1', depth: 2, usage: { calls: 1, input: 10, output: 1 } },
+      byInstance: [
+        { instance: 'lead', agent: 'x', own: totals(7, 12_345, 678), tree: totals(9, 12_445, 683) },
+        { instance: 'alice#1', agent: 'x', parent: 'lead', own: totals(2, 100, 5), tree: totals(2, 100, 5) },
       ],
-      usage: { calls: 10, input: 12_455, output: 684 },
+      tree: totals(9, 12_445, 683),
     });
     expect(`\n${lines.join('\n')}`).toBe(`
-agent           calls  tokens in  tokens out  cost  tree: calls  tokens in  tokens out  cost
-────────────────────────────────────────────────────────────────────────────────────────────
-lead                7     12,345         678     -           10     12,455         684     -
-alice#1             2        100           5     -            3        110           6     -
-alice#1/leaf#1      1         10           1     -            1         10           1     -
-────────────────────────────────────────────────────────────────────────────────────────────
-all                10     12,455         684     -`);
+agent    calls  tokens in  tokens out  cost  tree: calls  tokens in  tokens out  cost
+─────────────────────────────────────────────────────────────────────────────────────
+lead         7     12,345         678     -            9     12,445         683     -
+alice#1      2        100           5     -            2        100           5     -
+─────────────────────────────────────────────────────────────────────────────────────
+all          9     12,445         683     -`);
   });
 
   it('shows a cost where prices are known, and says of a tree with a part that has none that it is at least so much', () => {
-    const [, , lead, alice] = usageTable({
-      agents: [
-        { ...agent, id: 'lead', usage: { calls: 1, input: 1, output: 1 } },
-        { ...agent, id: 'alice', usage: { calls: 1, input: 1, output: 1, ...{ cost: 0.5 } } },
+    const alice = totals(1, 1, 1, { cost: 0.5 });
+    const tree = totals(2, 2, 2, { cost: 0.5, unpricedCalls: 1 });
+    const lines = usageTable({
+      byInstance: [
+        { instance: 'lead', agent: 'x', own: totals(1, 1, 1, { unpricedCalls: 1 }), tree },
+        { instance: 'alice', agent: 'x', own: alice, tree: alice },
       ],
-      usage: { calls: 2, input: 2, output: 2 },
+      tree,
     });
-    expect(lead?.split(/ {2,}/)).toEqual(['lead', '1', '1', '1', '-', '2', '2', '2', '≥ $0.5000']);
-    expect(alice?.split(/ {2,}/)).toEqual(['alice', '1', '1', '1', '$0.5000', '1', '1', '1', '$0.5000']);
+    expect(lines[2]?.split(/ {2,}/)).toEqual(['lead', '1', '1', '1', '-', '2', '2', '2', '≥ $0.5000']);
+    expect(lines[3]?.split(/ {2,}/)).toEqual(['alice', '1', '1', '1', '$0.5000', '1', '1', '1', '$0.5000']);
   });
 });

@@ -107,8 +107,8 @@ async function play(stack: Stack, lead: string, ask: string | undefined, screen:
   if (ask === undefined && stack.model && !handOver.reloaded) {
     throw new Error('the worker of a waiting agent was stopped, and the agent was not loaded again on the other');
   }
-  const detail = await watched.detail(session.id);
-  screen.say('', '─'.repeat(72), String(text), '─'.repeat(72), '', ...usageTable(detail), '');
+  const usage = await watched.usage(session.id);
+  screen.say('', '─'.repeat(72), String(text), '─'.repeat(72), '', ...usageTable(usage), '');
   if (stack.model) {
     screen.say(
       'The model was scripted, and its prices are made up. A real one: set OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL.',

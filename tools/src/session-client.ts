@@ -1,4 +1,13 @@
-import { type Run, run, type SessionDetail, type SessionEvent, sessionDetail, sessionEvent } from '@mailroom/contracts';
+import {
+  type Run,
+  run,
+  type SessionDetail,
+  type SessionEvent,
+  type SessionUsage,
+  sessionDetail,
+  sessionEvent,
+  sessionUsage,
+} from '@mailroom/contracts';
 import { createParser } from 'eventsource-parser';
 
 export interface OpenedSession {
@@ -31,6 +40,10 @@ export class SessionClient {
 
   async run(sessionId: string, runId: string): Promise<Run> {
     return run.parse(await this.request('GET', `/api/v1/sessions/${sessionId}/runs/${runId}`));
+  }
+
+  async usage(sessionId: string): Promise<SessionUsage> {
+    return sessionUsage.parse(await this.request('GET', `/api/v1/sessions/${sessionId}/usage`));
   }
 
   async end(sessionId: string): Promise<void> {
