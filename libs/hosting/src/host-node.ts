@@ -77,8 +77,8 @@ export class HostNode {
   readonly toolNames: readonly string[];
   /** Names that no tool of an agent may have. */
   readonly reservedToolNames: readonly string[] = RESERVED_TOOL_NAMES;
-  /** Names of the input filters that a handoff policy may use. */
-  readonly filterNames: readonly string[];
+  /** The input filters that a handoff policy may use. */
+  readonly filters = new InputFilters();
   /** Where tests of faults look in. */
   readonly probe: Probe;
   readonly logger: Logger;
@@ -164,8 +164,6 @@ export class HostNode {
     const mailbox = this.probe.watch(new RedisMailbox(loops, { prefix, activate, alarm }), MAILBOX_ACTIONS);
     const tools = new ToolRegistry(toolsOf(settings).map((tool) => this.probe.watch(tool, toolActions(tool.name))));
     this.toolNames = tools.names();
-    const filters = new InputFilters();
-    this.filterNames = filters.names();
     const { idleMs, modelSilenceMs, modelCallMs, leaseMs, model, contextWindow, capacity, depthCap } = settings;
     const deps = {
       mailbox,
@@ -174,7 +172,7 @@ export class HostNode {
       model: this.probe.watch(new OpenAiModelClient(settings.openAi), MODEL_ACTIONS),
       prices: new PriceTable(settings.prices, settings.openAi.baseUrl),
       tools,
-      filters,
+      filters: this.filters,
       settings: {
         model,
         ...(contextWindow !== undefined && { contextWindow }),

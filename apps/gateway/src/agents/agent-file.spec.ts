@@ -1,4 +1,5 @@
 import { AppError } from '@mailroom/contracts';
+import { InputFilters } from '@mailroom/runtime';
 import { type AgentFileOptions, parseAgentFile } from './agent-file';
 
 const PATH = 'agents/alice.md';
@@ -318,7 +319,7 @@ describe('limits and names in an agent file', () => {
 describe('a team that is called as tools, in an agent file', () => {
   const deployment = {
     toolNames: ['lookup'],
-    filterNames: ['redact-secrets', 'truncate'],
+    filters: new InputFilters(),
     reservedToolNames: ['send_message'],
   };
 
@@ -337,6 +338,11 @@ describe('a team that is called as tools, in an agent file', () => {
       'an unknown input filter',
       'subAgents: [bob]\nhandoff:\n  inputFilter: [truncat]',
       ':4: "handoff": there is no input filter "truncat"; did you mean "truncate"?',
+    ],
+    [
+      'an option that an input filter does not take',
+      'subAgents: [bob]\nhandoff:\n  inputFilter: [{ truncate: { maxChars: 0 } }]',
+      ':4: "handoff": the input filter "truncate" does not take these options: maxChars: Too small',
     ],
   ])('contract 4: %s is a problem with its line', (_name, entries, problem) => {
     const file = fileWith(`description: d\n${entries}`);

@@ -2,10 +2,10 @@ import { basename } from 'node:path';
 import { type AgentDefinition, AppError, agentDefinition, foldName, LIMITS } from '@mailroom/contracts';
 import type { z } from 'zod';
 import { type FrontMatter, type FrontMatterField, FrontMatterProblem, readFrontMatter } from './front-matter';
-import { type DeploymentNames, type Finding, handoffDoubts, handoffFaults } from './handoff-check';
+import { type Finding, type HandoffGround, handoffDoubts, handoffFaults } from './handoff-check';
 import { readToolList } from './tool-list';
 
-export interface AgentFileOptions extends Partial<DeploymentNames> {
+export interface AgentFileOptions extends Partial<HandoffGround> {
   /** The tools that the deployment offers. With it `tools: '*'` means all of them, and unknown names get a warning. */
   toolNames?: readonly string[];
 }
@@ -172,8 +172,8 @@ class AgentFileReader {
   private checkHandoffs(definition: AgentDefinition): void {
     const line = ({ path: [key, item] }: Finding) =>
       this.lineOf(String(key), typeof item === 'number' ? item : undefined);
-    const { filterNames, reservedToolNames } = this.options;
-    const faults = filterNames && reservedToolNames && handoffFaults(definition, { filterNames, reservedToolNames });
+    const { filters, reservedToolNames } = this.options;
+    const faults = filters && reservedToolNames && handoffFaults(definition, { filters, reservedToolNames });
     for (const fault of faults ?? []) this.fail(line(fault), `"${fault.path[0]}": ${fault.message}`);
     for (const doubt of handoffDoubts(definition)) this.warn(line(doubt), doubt.message);
   }

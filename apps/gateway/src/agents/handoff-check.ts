@@ -2,14 +2,16 @@ import {
   type AgentDefinition,
   type HandoffOverride,
   type HandoffPolicy,
+  type InputFilterStep,
   nearestName,
   type RosterMember,
   toolOf,
 } from '@mailroom/contracts';
 
-/** Names of a deployment that decide whether a team can be called as tools. */
-export interface DeploymentNames {
-  filterNames: readonly string[];
+/** What of a deployment decides whether a team can be called as tools. */
+export interface HandoffGround {
+  /** Why a filter cannot be run so; undefined when it can. */
+  filters: { faultOf(step: InputFilterStep): string | undefined };
   reservedToolNames: readonly string[];
 }
 
@@ -19,16 +21,16 @@ export interface Finding {
   message: string;
 }
 
-/** What a definition asks for that its deployment cannot do: a tool name that is taken, an input filter that nobody has. */
-export function handoffFaults(definition: AgentDefinition, names: DeploymentNames): Finding[] {
-  const team = unknownFilters(['handoff'], definition.handoff, names.filterNames);
+/** What a definition asks for that its deployment cannot do: a tool name that is taken, an input filter that cannot be run. */
+export function handoffFaults(definition: AgentDefinition, ground: HandoffGround): Finding[] {
+  const team = filterFaults(['handoff'], definition.handoff, ground);
   const members = definition.subAgents.flatMap((member, index) => {
     const path = ['subAgents', index];
-    const reason = takenBecause(member, definition, names.reservedToolNames);
+    const reason = takenBecause(member, definition, ground.reservedToolNames);
     const field = member.toolName === undefined ? path : [...path, 'toolName'];
     return [
       ...(reason === undefined ? [] : [{ path: field, message: reason }]),
-      ...unknownFilters([...path, 'handoff'], member.handoff, names.filterNames),
+      ...filterFaults([...path, 'handoff'], member.handoff, ground),
     ];
   });
   return [...team, ...members];
@@ -71,17 +73,15 @@ function fallsBack({ enabled, onDenied, onError }: HandoffOverride): boolean {
   return enabled !== false && [onDenied, onError].includes('fallback_to_primary');
 }
 
-function unknownFilters(
+function filterFaults(
   path: (string | number)[],
   policy: HandoffPolicy | HandoffOverride | undefined,
-  known: readonly string[],
+  { filters }: HandoffGround,
 ): Finding[] {
-  return (policy?.inputFilter ?? [])
-    .filter(({ name }) => !known.includes(name))
-    .map(({ name }) => ({
-      path: [...path, 'inputFilter'],
-      message: `there is no input filter "${name}"; ${wayOut(name, known)}`,
-    }));
+  return (policy?.inputFilter ?? []).flatMap((step) => {
+    const message = filters.faultOf(step);
+    return message === undefined ? [] : { path: [...path, 'inputFilter'], message };
+  });
 }
 
 function wayOut(name: string, known: readonly string[]): string {

@@ -68,11 +68,39 @@ test('contract 16: filters run in their order; an own one sees the call, and ret
 });
 
 test.each([
-  ['an unknown filter', 'nobody', /no input filter "nobody": there are redact-secrets, truncate, append-context/],
-  ['options that fit no filter', { truncate: { chars: 1 } }, /chars/],
-  ['a missing option', 'append-context', /text/],
-])('contract 16: %s is an error of the call', (_, written, message) => {
-  expect(() => apply(written, { task: 'x' })).toThrow(message);
+  [
+    'an unknown filter',
+    'nobody',
+    'there is no input filter "nobody"; there are redact-secrets, truncate, append-context',
+  ],
+  ['a misspelt filter', 'truncat', 'there is no input filter "truncat"; did you mean "truncate"?'],
+  [
+    'an option that is none',
+    { truncate: { chars: 1 } },
+    'the input filter "truncate" does not take these options: Unrecognized key: "chars"',
+  ],
+  [
+    'an option of another kind',
+    { truncate: { maxChars: 'many' } },
+    'the input filter "truncate" does not take these options: maxChars: Invalid input: expected number, received string',
+  ],
+  [
+    'a missing option',
+    'append-context',
+    'the input filter "append-context" does not take these options: text: Invalid input: expected string, received undefined',
+  ],
+])('contract 16: %s is told before any call, and is an error of a call', (_, written, fault) => {
+  const [step] = handoffPolicy.parse({ inputFilter: written }).inputFilter;
+  expect(step && new InputFilters().faultOf(step)).toBe(fault);
+  expect(() => apply(written, { task: 'x' })).toThrow(fault);
+});
+
+test('contract 16: nothing is wrong with options that a filter takes, and own filters look at theirs themselves', () => {
+  const filters = new InputFilters({ upper: ({ task }) => ({ task: task.toUpperCase() }) });
+  const steps = handoffPolicy.parse({
+    inputFilter: ['redact-secrets', 'truncate', { truncate: { maxChars: 4 } }, { upper: { any: 1 } }],
+  }).inputFilter;
+  expect(steps.map((step) => filters.faultOf(step))).toEqual([undefined, undefined, undefined, undefined]);
 });
 
 test('an own filter cannot take the place of a built-in one', () => {

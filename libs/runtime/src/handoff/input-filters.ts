@@ -1,4 +1,4 @@
-import { AppError, type InputFilterStep } from '@mailroom/contracts';
+import { AppError, type InputFilterStep, nearestName } from '@mailroom/contracts';
 import { z } from 'zod';
 import type { HandoffInput } from './handoff-arguments';
 
@@ -33,46 +33,70 @@ const SECRETS: readonly RegExp[] = [
   /(?<=\b(?:password|passwd|secret|token|api[_-]?key|authorization)["']?\s*[:=]\s*["']?(?:bearer\s+)?)[^\s"',;]{4,}/gi,
 ];
 
-const truncateOptions = z.strictObject({ maxChars: z.number().int().min(1).default(8_000) });
-const appendOptions = z.strictObject({ text: z.string().min(1) });
+/** A built-in filter, which says beforehand what is wrong with options. */
+interface BuiltIn {
+  options: z.ZodType;
+  apply: InputFilter;
+}
 
-const BUILT_IN: Record<string, InputFilter> = {
-  'redact-secrets': (input) =>
+function builtIn<Options>(
+  options: z.ZodType<Options>,
+  apply: (input: HandoffInput, options: Options) => HandoffInput,
+): BuiltIn {
+  return { options, apply: (input, given) => apply(input, options.parse(given)) };
+}
+
+const BUILT_IN: Record<string, BuiltIn> = {
+  'redact-secrets': builtIn(z.strictObject({}), (input) =>
     mapTexts(input, (text) => SECRETS.reduce((kept, shape) => kept.replace(shape, SECRET), text)),
-  truncate: (input, options) => {
-    const { maxChars } = truncateOptions.parse(options);
-    return mapTexts(input, (text) => (text.length > maxChars ? `${text.slice(0, maxChars)}\n[cut here]` : text));
-  },
-  'append-context': (input, options) => {
-    const { text } = appendOptions.parse(options);
-    return { ...input, context: input.context === undefined ? text : `${input.context}\n\n${text}` };
-  },
+  ),
+  truncate: builtIn(z.strictObject({ maxChars: z.number().int().min(1).default(8_000) }), (input, { maxChars }) =>
+    mapTexts(input, (text) => (text.length > maxChars ? `${text.slice(0, maxChars)}\n[cut here]` : text)),
+  ),
+  'append-context': builtIn(z.strictObject({ text: z.string().min(1) }), (input, { text }) => ({
+    ...input,
+    context: input.context === undefined ? text : `${input.context}\n\n${text}`,
+  })),
 };
 
 /** The input filters of a process: `redact-secrets`, `truncate {maxChars}`, `append-context {text}`, and own ones. */
 export class InputFilters {
-  private readonly filters: ReadonlyMap<string, InputFilter>;
+  private readonly own: ReadonlyMap<string, InputFilter>;
 
   /** Throws `misconfigured` when an own filter has the name of one that is there. */
   constructor(own: Record<string, InputFilter> = {}) {
     const taken = Object.keys(own).find((name) => name in BUILT_IN);
     if (taken)
       throw new AppError('misconfigured', `the input filter "${taken}" exists already: give yours another name`);
-    this.filters = new Map(Object.entries({ ...BUILT_IN, ...own }));
+    this.own = new Map(Object.entries(own));
   }
 
-  names(): string[] {
-    return [...this.filters.keys()];
+  /** Why a step cannot be run, in a sentence with the way out; undefined when it can. Own filters look at their options themselves. */
+  faultOf({ name, options }: InputFilterStep): string | undefined {
+    if (this.own.has(name)) return undefined;
+    const filter = BUILT_IN[name];
+    if (!filter) return `there is no input filter "${name}"; ${this.wayOut(name)}`;
+    const issue = filter.options.safeParse(options).error?.issues[0];
+    return (
+      issue &&
+      `the input filter "${name}" does not take these options: ${[...issue.path, ''].join(': ')}${issue.message}`
+    );
   }
 
-  /** Runs the steps in order. Throws `misconfigured` for an unknown filter, and what a filter throws. */
+  /** Runs the steps in order. Throws `misconfigured` for a step that cannot be run, and what a filter throws. */
   apply(steps: readonly InputFilterStep[], input: HandoffInput, context: FilterContext): HandoffInput {
-    return steps.reduce((current, { name, options }) => {
-      const filter = this.filters.get(name);
-      if (!filter)
-        throw new AppError('misconfigured', `there is no input filter "${name}": there are ${this.names().join(', ')}`);
-      return filter(current, options, context) ?? current;
+    return steps.reduce((current, step) => {
+      const fault = this.faultOf(step);
+      if (fault !== undefined) throw new AppError('misconfigured', fault);
+      const filter = this.own.get(step.name) ?? BUILT_IN[step.name]?.apply;
+      return filter?.(current, step.options, context) ?? current;
     }, input);
+  }
+
+  private wayOut(name: string): string {
+    const names = [...Object.keys(BUILT_IN), ...this.own.keys()];
+    const near = nearestName(name, names);
+    return near === undefined ? `there are ${names.join(', ')}` : `did you mean "${near}"?`;
   }
 }
 
