@@ -35,13 +35,9 @@ export class UsageController {
   }
 
   @Get('usage')
-  async ofSpace(
-    @Space() space: string,
-    @Query({ schema: spaceUsageQuery }) query: SpaceUsageQuery,
-  ): Promise<SpaceUsage> {
+  ofSpace(@Space() space: string, @Query({ schema: spaceUsageQuery }) query: SpaceUsageQuery): Promise<SpaceUsage> {
     const { from, to } = rangeOf(query, Date.now());
-    const rows = await this.node.requests.accounts.ofSpace(space, from, to);
     const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
-    return spaceUsageOf(rows, range, query.groupBy);
+    return spaceUsageOf(this.node.requests.accounts.ofSpace(space, from, to), range, query.groupBy);
   }
 }

@@ -170,8 +170,11 @@ describe('R21: the account of a session', () => {
     const at = Date.parse(row?.at ?? '');
     const list = session.keys.accounts('default');
     await session.redis.zadd(list, 1, 'ses_gone', 1, session.id);
-    const within = async (from: number, to: number) =>
-      (await accounts.ofSpace('default', from, to)).filter(({ sessionId }) => sessionId === session.id).length;
+    const within = async (from: number, to: number) => {
+      const found: UsageRow[] = [];
+      for await (const rows of accounts.ofSpace('default', from, to)) found.push(...rows);
+      return found.filter(({ sessionId }) => sessionId === session.id).length;
+    };
     expect([await within(at, at + 1), await within(at + 1, at + 2), await within(at - 1, at)]).toEqual([1, 0, 0]);
     expect(await session.redis.zmscore(list, 'ses_gone', session.id)).toEqual([null, '1']);
   });

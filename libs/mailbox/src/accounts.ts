@@ -26,18 +26,16 @@ export class Accounts {
     return this.rows(sessionId, 0, -1);
   }
 
-  /** All rows of a space with `from` ≤ `at` < `to`, in ms. Reads the sessions that were opened before `to`. */
-  async ofSpace(space: string, from: number, to: number): Promise<UsageRow[]> {
+  /** The rows of a space with `from` ≤ `at` < `to`, in ms, a few sessions at a time. Reads those that were opened before `to`. */
+  async *ofSpace(space: string, from: number, to: number): AsyncGenerator<UsageRow[]> {
     const list = this.keys.accounts(space);
     const ids = await this.redis.zrangebyscore(list, '-inf', `(${to}`);
     const [since, until] = [isoTime(from), isoTime(to)];
-    const found: UsageRow[] = [];
     for (let i = 0; i < ids.length; i += BATCH) {
       const accounts = await Promise.all(ids.slice(i, i + BATCH).map((id) => this.since(id, since)));
-      for (const row of accounts.flat()) if (row.at < until) found.push(row);
+      yield accounts.flat().filter(({ at }) => at < until);
     }
     await this.forgetEnded(list);
-    return found;
   }
 
   /** Rows come in the order of their time, so the last one tells whether any is wanted. */

@@ -106,10 +106,14 @@ test.each([
   ['agent', ['boss', 'alice']],
   ['model', ['m', 'unknown']],
   ['day', ['2026-11-30', '2026-12-01']],
-] as const)('R21: what a space has spent is grouped by %s', (groupBy, keys) => {
+] as const)('R21: what a space has spent is grouped by %s', async (groupBy, keys) => {
   const { model: _, ...lost } = call('alice', { sessionId: 's2', status: 'lost', at: '2026-12-01T00:00:00.000Z' });
   const range = { from: '2026-11-30T00:00:00.000Z', to: '2026-12-02T00:00:00.000Z' };
-  const report = spaceUsageOf([call('lead', { agent: 'boss' }), lost], range, groupBy);
+  const report = await spaceUsageOf(batches([call('lead', { agent: 'boss' })], [], [lost]), range, groupBy);
   expect(report).toMatchObject({ ...range, groupBy, total: { calls: 1, lostCalls: 1 } });
   expect(report.groups.map(({ key }) => key)).toEqual(keys);
 });
+
+async function* batches(...rows: UsageRow[][]): AsyncGenerator<UsageRow[]> {
+  yield* rows;
+}

@@ -1,6 +1,6 @@
 import type { SessionUsage, SpaceUsage, UsageGroup, UsageRow } from '@mailroom/contracts';
 import { LEAD } from '@mailroom/contracts';
-import { groupRows, totalsBy, usageTotals } from './usage-totals';
+import { Tally, TallyBy, totalsBy, usageTotals } from './usage-totals';
 
 const UNKNOWN = 'unknown';
 
@@ -11,7 +11,8 @@ export function sessionUsageOf(sessionId: string, rows: readonly UsageRow[]): Se
     own: usageTotals(rows.filter(({ instance }) => instance === LEAD)),
     tree: usageTotals(rows),
     byAgent: totalsBy(rows, 'agent', ({ agent }) => agent),
-    byInstance: [...groupRows(rows, ({ instance }) => instance)].map(([instance, own]) => {
+    byInstance: [...new Set(rows.map(({ instance }) => instance))].map((instance) => {
+      const own = rows.filter((row) => row.instance === instance);
       const { agent = UNKNOWN, parent } = own[0] ?? {};
       const tree = instance === LEAD ? rows : rows.filter((row) => isBelow(row, instance));
       return { instance, agent, ...(parent && { parent }), own: usageTotals(own), tree: usageTotals(tree) };
@@ -41,11 +42,18 @@ const KEYS: Record<UsageGroup, (row: UsageRow) => string> = {
   day: ({ at }) => at.slice(0, 10),
 };
 
-/** The rows of a space between two instants (ISO 8601), in groups. */
-export function spaceUsageOf(
-  rows: readonly UsageRow[],
+/** The rows of a space between two instants (ISO 8601), in groups; none is kept. */
+export async function spaceUsageOf(
+  batches: AsyncIterable<UsageRow[]>,
   range: { from: string; to: string },
   groupBy: UsageGroup,
-): SpaceUsage {
-  return { ...range, groupBy, total: usageTotals(rows), groups: totalsBy(rows, 'key', KEYS[groupBy]) };
+): Promise<SpaceUsage> {
+  const total = new Tally();
+  const groups = new TallyBy('key', KEYS[groupBy]);
+  for await (const rows of batches)
+    for (const row of rows) {
+      total.add(row);
+      groups.add(row);
+    }
+  return { ...range, groupBy, total: total.totals, groups: groups.totals };
 }

@@ -1,9 +1,9 @@
 import type { UsageRow, UsageTotals } from '@mailroom/contracts';
 import { toMicro, withCost } from './call-sums';
 
-/** What rows of an account come to. */
-export function usageTotals(rows: Iterable<UsageRow>): UsageTotals {
-  const sums = {
+/** Adds up what rows of an account come to. */
+export class Tally {
+  private readonly sums = {
     calls: 0,
     input: 0,
     output: 0,
@@ -13,8 +13,10 @@ export function usageTotals(rows: Iterable<UsageRow>): UsageTotals {
     failedCalls: 0,
     lostCalls: 0,
   };
-  let micro = 0;
-  for (const { status, input = 0, output = 0, cached = 0, reasoning = 0, cost } of rows) {
+  private micro = 0;
+
+  add({ status, input = 0, output = 0, cached = 0, reasoning = 0, cost }: UsageRow): void {
+    const { sums } = this;
     if (status === 'failed') sums.failedCalls++;
     else if (status === 'lost') sums.lostCalls++;
     else {
@@ -24,29 +26,53 @@ export function usageTotals(rows: Iterable<UsageRow>): UsageTotals {
       sums.cached += cached;
       sums.reasoning += reasoning;
       if (cost === undefined) sums.unpricedCalls++;
-      else micro += toMicro(cost);
+      else this.micro += toMicro(cost);
     }
   }
-  return withCost(sums, micro);
+
+  get totals(): UsageTotals {
+    return withCost({ ...this.sums }, this.micro);
+  }
 }
 
-/** The totals of the rows with the same key, in the order in which the keys first came. */
+/** The totals of rows with the same key, in the order in which the keys first came. */
+export class TallyBy<K extends string> {
+  private readonly tallies = new Map<string, Tally>();
+
+  /** `name`: the field in which the totals have their key. */
+  constructor(
+    private readonly name: K,
+    private readonly keyOf: (row: UsageRow) => string,
+  ) {}
+
+  add(row: UsageRow): void {
+    const key = this.keyOf(row);
+    const tally = this.tallies.get(key) ?? new Tally();
+    this.tallies.set(key, tally);
+    tally.add(row);
+  }
+
+  get totals(): (UsageTotals & Record<K, string>)[] {
+    return [...this.tallies].map(
+      ([key, { totals }]) => ({ [this.name]: key, ...totals }) as UsageTotals & Record<K, string>,
+    );
+  }
+}
+
+/** What rows of an account come to. */
+export function usageTotals(rows: Iterable<UsageRow>): UsageTotals {
+  const tally = new Tally();
+  for (const row of rows) tally.add(row);
+  return tally.totals;
+}
+
+/** The totals of the rows with the same key. */
 export function totalsBy<K extends string>(
-  rows: readonly UsageRow[],
+  rows: Iterable<UsageRow>,
   name: K,
   keyOf: (row: UsageRow) => string,
 ): (UsageTotals & Record<K, string>)[] {
-  return [...groupRows(rows, keyOf)].map(
-    ([key, group]) => ({ [name]: key, ...usageTotals(group) }) as UsageTotals & Record<K, string>,
-  );
-}
-
-export function groupRows(rows: readonly UsageRow[], keyOf: (row: UsageRow) => string): Map<string, UsageRow[]> {
-  const groups = new Map<string, UsageRow[]>();
-  for (const row of rows) {
-    const group = groups.get(keyOf(row));
-    if (group) group.push(row);
-    else groups.set(keyOf(row), [row]);
-  }
-  return groups;
+  const tally = new TallyBy(name, keyOf);
+  for (const row of rows) tally.add(row);
+  return tally.totals;
 }
