@@ -5,7 +5,7 @@ import { MailboxKeys } from './keys';
 /** Owner of the definitions that come from files, readable in every space; no space can have this name. */
 const FILES = '*';
 
-const PARSED_AT_MOST = 1_000;
+const PARSED_AT_MOST = 200;
 
 /** A definition and where it comes from. */
 export interface ListedAgent {

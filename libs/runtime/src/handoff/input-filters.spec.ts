@@ -73,6 +73,11 @@ test.each([
     'nobody',
     'there is no input filter "nobody"; there are redact-secrets, truncate, append-context',
   ],
+  [
+    'a name that every object has',
+    'constructor',
+    'there is no input filter "constructor"; there are redact-secrets, truncate, append-context',
+  ],
   ['a misspelt filter', 'truncat', 'there is no input filter "truncat"; did you mean "truncate"?'],
   [
     'an option that is none',

@@ -46,18 +46,20 @@ function builtIn<Options>(
   return { options, apply: (input, given) => apply(input, options.parse(given)) };
 }
 
-const BUILT_IN: Record<string, BuiltIn> = {
-  'redact-secrets': builtIn(z.strictObject({}), (input) =>
-    mapTexts(input, (text) => SECRETS.reduce((kept, shape) => kept.replace(shape, SECRET), text)),
-  ),
-  truncate: builtIn(z.strictObject({ maxChars: z.number().int().min(1).default(8_000) }), (input, { maxChars }) =>
-    mapTexts(input, (text) => (text.length > maxChars ? `${text.slice(0, maxChars)}\n[cut here]` : text)),
-  ),
-  'append-context': builtIn(z.strictObject({ text: z.string().min(1) }), (input, { text }) => ({
-    ...input,
-    context: input.context === undefined ? text : `${input.context}\n\n${text}`,
-  })),
-};
+const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map(
+  Object.entries({
+    'redact-secrets': builtIn(z.strictObject({}), (input) =>
+      mapTexts(input, (text) => SECRETS.reduce((kept, shape) => kept.replace(shape, SECRET), text)),
+    ),
+    truncate: builtIn(z.strictObject({ maxChars: z.number().int().min(1).default(8_000) }), (input, { maxChars }) =>
+      mapTexts(input, (text) => (text.length > maxChars ? `${text.slice(0, maxChars)}\n[cut here]` : text)),
+    ),
+    'append-context': builtIn(z.strictObject({ text: z.string().min(1) }), (input, { text }) => ({
+      ...input,
+      context: input.context === undefined ? text : `${input.context}\n\n${text}`,
+    })),
+  }),
+);
 
 /** The input filters of a process: `redact-secrets`, `truncate {maxChars}`, `append-context {text}`, and own ones. */
 export class InputFilters {
@@ -65,16 +67,19 @@ export class InputFilters {
 
   /** Throws `misconfigured` when an own filter has the name of one that is there. */
   constructor(own: Record<string, InputFilter> = {}) {
-    const taken = Object.keys(own).find((name) => name in BUILT_IN);
+    const taken = Object.keys(own).find((name) => BUILT_IN.has(name));
     if (taken)
       throw new AppError('misconfigured', `the input filter "${taken}" exists already: give yours another name`);
     this.own = new Map(Object.entries(own));
   }
 
-  /** Why a step cannot be run, in a sentence with the way out; undefined when it can. Own filters look at their options themselves. */
+  /**
+   * Why a step cannot be run, in a sentence with the way out; undefined when it can. Own filters look at their options
+   * themselves.
+   */
   faultOf({ name, options }: InputFilterStep): string | undefined {
     if (this.own.has(name)) return undefined;
-    const filter = BUILT_IN[name];
+    const filter = BUILT_IN.get(name);
     if (!filter) return `there is no input filter "${name}"; ${this.wayOut(name)}`;
     const issue = filter.options.safeParse(options).error?.issues[0];
     return (
@@ -88,13 +93,13 @@ export class InputFilters {
     return steps.reduce((current, step) => {
       const fault = this.faultOf(step);
       if (fault !== undefined) throw new AppError('misconfigured', fault);
-      const filter = this.own.get(step.name) ?? BUILT_IN[step.name]?.apply;
+      const filter = this.own.get(step.name) ?? BUILT_IN.get(step.name)?.apply;
       return filter?.(current, step.options, context) ?? current;
     }, input);
   }
 
   private wayOut(name: string): string {
-    const names = [...Object.keys(BUILT_IN), ...this.own.keys()];
+    const names = [...BUILT_IN.keys(), ...this.own.keys()];
     const near = nearestName(name, names);
     return near === undefined ? `there are ${names.join(', ')}` : `did you mean "${near}"?`;
   }

@@ -4,7 +4,7 @@ import { recipientsOf, type Seat, sendableBy } from '../team';
 export const SEND_MESSAGE = 'send_message';
 export const WAIT_FOR_MESSAGES = 'wait_for_messages';
 
-/** Asked for at every step, twice where there are calls. */
+/** The tools of a seat, which are asked for at every step, twice where there are calls. */
 const KNOWN = new WeakMap<Seat, readonly ToolSpec[]>();
 
 /** The two tools of a seat (seed 000 §3.4): `to` and `type` list only what this agent may use. None when it is alone. */
