@@ -23,6 +23,9 @@ const LOADING = 100;
 /** A task that is worth dropping while its agent waits. */
 const TASK = 'Collect the figures of the second quarter, and wait for what comes. '.repeat(15);
 
+/** An agent that idles keeps its transcript for two seconds. */
+const FORGETTING_MS = 2_500;
+
 /** Long enough for each thing that goes on by itself, the slowest of which is the renewal of job locks. */
 const IDLE_S = 30;
 
@@ -40,6 +43,7 @@ export async function idleCost(): Promise<Row[]> {
     const empty = await memoryUse(worker);
     await loadAll(stand, places);
     await untilIdle(worker.url, places.length);
+    await new Promise((resolve) => setTimeout(resolve, FORGETTING_MS));
     const agent = memoryPerPiece(empty, await memoryUse(worker), AGENTS);
     const job = await heldJob(stand);
 
