@@ -44,6 +44,12 @@ export function nearestName(asked: string, names: readonly string[]): string | u
   return best;
 }
 
+/** The way out for who asked for a name that is not among `names`: the closest one, else all of them. */
+export function wayOut(asked: string, names: readonly string[]): string {
+  const near = nearestName(asked, names);
+  return near === undefined ? `there are ${names.join(', ') || 'none'}` : `did you mean "${near}"?`;
+}
+
 /** Separators are what models mistake most often: `team_lead` for `team-lead`. */
 function squeeze(name: string): string {
   return foldName(name).replace(/[_. -]/g, '');

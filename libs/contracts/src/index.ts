@@ -7,7 +7,7 @@ export {
   SUB_AGENT_QUEUE,
   SWEEPER_QUEUE,
 } from './activation-job';
-export { agentName, foldName, LEAD, nearestName, RESERVED_ADDRESSES } from './address';
+export { agentName, foldName, LEAD, nearestName, RESERVED_ADDRESSES, wayOut } from './address';
 export { type AgentDefinition, agentDefinition, type RosterMember, rosterMember, toolOf } from './agent-definition';
 export { BUDGET_KINDS, type Budget, type BudgetKind, type BudgetWarning, budget } from './budget';
 export { AppError, ERROR_TABLE, type ErrorCode, type Retry, toAppError } from './errors';

@@ -12,7 +12,7 @@ export interface HttpRequest {
 }
 
 /** The part of a `Response` that the SDK and this library use; of its headers what a map has. */
-type Answer = Pick<Response, 'status' | 'ok' | 'url' | 'text' | 'json'> & {
+type Answer = Pick<Response, 'status' | 'ok' | 'url' | 'text'> & {
   headers: ReadonlyMap<string, string>;
   body: AsyncIterable<Uint8Array>;
 };
@@ -56,6 +56,5 @@ function answerOf({ statusCode: status, headers: received, body }: Dispatcher.Re
     url,
     body,
     text: () => body.text(),
-    json: () => body.json(),
   };
 }

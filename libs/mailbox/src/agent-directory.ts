@@ -5,6 +5,7 @@ import { MailboxKeys } from './keys';
 /** Owner of the definitions that come from files, readable in every space; no space can have this name. */
 const FILES = '*';
 
+/** Definitions that are kept as objects; a process that meets more begins anew. */
 const PARSED_AT_MOST = 200;
 
 /** A definition and where it comes from. */
@@ -61,11 +62,11 @@ export class AgentDirectory {
     const found = new Map(unique.map((id, i) => [id, own[i] ?? files[i]]));
     return ids.map((id) => {
       const json = found.get(foldName(id));
-      return json ? this.parse(json) : undefined;
+      return json ? this.parsedOnce(json) : undefined;
     });
   }
 
-  private parse(json: string): AgentDefinition {
+  private parsedOnce(json: string): AgentDefinition {
     const known = this.parsed.get(json);
     if (known) return known;
     const definition = parse(json);

@@ -48,7 +48,7 @@ function requestOf({ content, context, traceparent, ...request }: OutgoingHandof
   return request;
 }
 
-/** Lua reads an empty JSON list as a table like any other, so none is sent. */
+/** The script asks whether there are any, and in Lua an empty list is as true as a full one: none is sent. */
 function filled<T>(list: T[]): T[] | undefined {
   return list.length > 0 ? list : undefined;
 }

@@ -159,6 +159,7 @@ export class Activation implements IdleAgent, Sleeper {
     const { sessionId, agent, epoch } = this;
     const listening = notifications.listen(this);
     listening.catch(() => undefined);
+    // 62 random bits: the end of a UUID, since those are made many at a time.
     const terms = { token: randomUUID().slice(19), host, leaseMs: settings.leaseMs, look: true };
     const claim = await mailbox.claim({ sessionId, agent, epoch }, terms);
     if (!claim) return;

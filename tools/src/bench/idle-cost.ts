@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { LIMITS } from '@mailroom/contracts';
 import { queueOptions } from '@mailroom/hosting';
 import { Queue } from 'bullmq';
 import { startProcess } from '../process-group';
@@ -23,8 +24,8 @@ const LOADING = 100;
 /** A task that is worth dropping while its agent waits. */
 const TASK = 'Collect the figures of the second quarter, and wait for what comes. '.repeat(15);
 
-/** An agent that idles keeps its transcript for two seconds. */
-const FORGETTING_MS = 2_500;
+/** After that no agent keeps its transcript. */
+const FORGETTING_MS = LIMITS.transcriptMs + 500;
 
 /** Long enough for each thing that goes on by itself, the slowest of which is the renewal of job locks. */
 const IDLE_S = 30;

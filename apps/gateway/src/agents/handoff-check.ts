@@ -3,9 +3,9 @@ import {
   type HandoffOverride,
   type HandoffPolicy,
   type InputFilterStep,
-  nearestName,
   type RosterMember,
   toolOf,
+  wayOut,
 } from '@mailroom/contracts';
 
 /** What of a deployment decides whether a team can be called as tools. */
@@ -82,9 +82,4 @@ function filterFaults(
     const message = filters.faultOf(step);
     return message === undefined ? [] : { path: [...path, 'inputFilter'], message };
   });
-}
-
-function wayOut(name: string, known: readonly string[]): string {
-  const near = nearestName(name, [...known]);
-  return near === undefined ? `there are ${known.join(', ') || 'none'}` : `did you mean "${near}"?`;
 }

@@ -1,4 +1,4 @@
-import { AppError, type InputFilterStep, nearestName } from '@mailroom/contracts';
+import { AppError, type InputFilterStep, wayOut } from '@mailroom/contracts';
 import { z } from 'zod';
 import type { HandoffInput } from './handoff-arguments';
 
@@ -80,7 +80,7 @@ export class InputFilters {
   faultOf({ name, options }: InputFilterStep): string | undefined {
     if (this.own.has(name)) return undefined;
     const filter = BUILT_IN.get(name);
-    if (!filter) return `there is no input filter "${name}"; ${this.wayOut(name)}`;
+    if (!filter) return `there is no input filter "${name}"; ${wayOut(name, [...BUILT_IN.keys(), ...this.own.keys()])}`;
     const issue = filter.options.safeParse(options).error?.issues[0];
     return (
       issue &&
@@ -96,12 +96,6 @@ export class InputFilters {
       const filter = this.own.get(step.name) ?? BUILT_IN.get(step.name)?.apply;
       return filter?.(current, step.options, context) ?? current;
     }, input);
-  }
-
-  private wayOut(name: string): string {
-    const names = [...BUILT_IN.keys(), ...this.own.keys()];
-    const near = nearestName(name, names);
-    return near === undefined ? `there are ${names.join(', ')}` : `did you mean "${near}"?`;
   }
 }
 

@@ -9,9 +9,11 @@ const KNOWN = new WeakMap<Seat, readonly ToolSpec[]>();
 
 /** The two tools of a seat (seed 000 §3.4): `to` and `type` list only what this agent may use. None when it is alone. */
 export function messageTools(seat: Seat): readonly ToolSpec[] {
-  const known = KNOWN.get(seat) ?? toolsFor(seat);
-  KNOWN.set(seat, known);
-  return known;
+  const known = KNOWN.get(seat);
+  if (known) return known;
+  const tools = toolsFor(seat);
+  KNOWN.set(seat, tools);
+  return tools;
 }
 
 function toolsFor(seat: Seat): ToolSpec[] {
