@@ -1,10 +1,16 @@
 import type { ToolSpec } from '@mailroom/contracts';
-import { chatRequest } from './chat-request';
-import type { ChatMessage } from './model-client';
+import { type Body, ChatRequests } from './chat-request';
+import type { ChatMessage, ModelRequest } from './model-client';
+
+const textOf = (body: Body) => Buffer.concat(body.map((piece) => Buffer.from(piece))).toString();
 
 function body(messages: ChatMessage[], { sendReasoning = true, tools = [] as ToolSpec[] } = {}) {
+  return JSON.parse(textOf(new ChatRequests(sendReasoning).body(request({ messages, tools }))));
+}
+
+function request(fields: Partial<ModelRequest>): ModelRequest {
   const signal = new AbortController().signal;
-  return chatRequest({ model: 'm', messages, tools, silenceMs: 1, callMs: 1, signal }, sendReasoning);
+  return { model: 'm', messages: [], tools: [], silenceMs: 1, callMs: 1, signal, ...fields };
 }
 
 const call = { id: 'c_1', name: 'weather', arguments: '{"city":"Oslo"}' };
@@ -53,5 +59,65 @@ describe('the request', () => {
   it('never holds arguments that are no JSON', () => {
     const sent = body([{ role: 'assistant', content: '', toolCalls: [{ ...call, arguments: '{"city":' }] }]);
     expect(JSON.stringify(sent.messages)).toContain(JSON.stringify(JSON.stringify({ unparsed: '{"city":' })));
+  });
+});
+
+describe('a conversation that grows', () => {
+  const said = (text: string): ChatMessage => ({ role: 'user', content: text });
+  // More than is kept as text, with characters of one to four bytes.
+  const long = 'Zoë saw an owl 🦉. '.repeat(100);
+
+  it('has the body of all its messages at each step, whatever is settled', () => {
+    const requests = new ChatRequests(true);
+    const settled: ChatMessage[] = [];
+    for (let step = 0; step < 40; step++) {
+      const messages = [said(`latest ${step}`)];
+      const whole = request({ messages: [...settled, ...messages] });
+      expect(textOf(requests.body(request({ settled, messages })))).toBe(textOf(requests.body(whole)));
+      settled.push(said(`${step}: ${long.slice(0, step * 50)}`), {
+        role: 'assistant',
+        content: 'Yes.',
+        toolCalls: [call],
+      });
+    }
+  });
+
+  it('is written once', () => {
+    const requests = new ChatRequests(true);
+    let written = 0;
+    const counted = (text: string): ChatMessage => ({
+      role: 'user',
+      get content() {
+        written++;
+        return text;
+      },
+    });
+    const settled = [counted('one'), counted(long)];
+    for (let step = 0; step < 5; step++) requests.body(request({ settled, messages: [said('go on')] }));
+    expect(written).toBe(2);
+  });
+
+  it('does not change a body that is still being sent', () => {
+    const requests = new ChatRequests(true);
+    const settled: ChatMessage[] = [];
+    const sent = Array.from({ length: 40 }, (_, step) => {
+      settled.push(said(`${step} ${long}`));
+      const body = requests.body(request({ settled, messages: [said('go on')] }));
+      return { body, text: textOf(body) };
+    });
+    for (const { body, text } of sent) expect(textOf(body)).toBe(text);
+  });
+
+  it('is asked anew when tools or model are others', () => {
+    const requests = new ChatRequests(true);
+    const settled = [said(long.repeat(10))];
+    const bodyOf = (fields: Partial<ModelRequest>) =>
+      JSON.parse(textOf(requests.body(request({ settled, messages: [said('go on')], ...fields }))));
+    const tools = [{ name: 'weather', description: 'The weather', parameters: { type: 'object' } }];
+    expect(bodyOf({ tools })).toMatchObject({ model: 'm', tools: [{ function: tools[0] }] });
+    expect(bodyOf({ model: 'other' })).toEqual({
+      ...bodyOf({ messages: [...settled, said('go on')], settled: [], model: 'other' }),
+    });
+    expect(bodyOf({})).not.toHaveProperty('tools');
   });
 });

@@ -1,56 +1,48 @@
 import type OpenAI from 'openai';
 import type { ChatMessage, ModelRequest } from './model-client';
+import { SettledBody } from './settled-body';
+import { wireMessage } from './wire-message';
 
-type Wire = OpenAI.Chat.Completions.ChatCompletionMessageParam;
-type WireAssistant = OpenAI.Chat.Completions.ChatCompletionAssistantMessageParam & { reasoning_content?: string };
+type Rest = Omit<OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming, 'messages'>;
 
-/**
- * The body of a streaming chat completion. Every text that goes out as tool arguments is valid JSON, since strict
- * servers refuse a whole history for one broken call. With `sendReasoning`, reasoning goes back on messages that carry
- * tool calls, as `reasoning_content`.
- */
-export function chatRequest(
-  request: ModelRequest,
-  sendReasoning: boolean,
-): OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming {
-  return {
-    model: request.model,
-    messages: request.messages.map((message) => wireMessage(message, sendReasoning)),
-    // An empty list of tools is an error for some servers.
-    ...(request.tools.length > 0 && {
-      tools: request.tools.map(({ name, description, parameters }) => ({
-        type: 'function' as const,
-        function: { name, description, parameters },
-      })),
-    }),
-    stream: true,
-    stream_options: { include_usage: true },
-  };
-}
+/** JSON in pieces that follow each other. */
+export type Body = readonly (string | Uint8Array)[];
 
-function wireMessage(message: ChatMessage, sendReasoning: boolean): Wire {
-  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
-  if (message.role !== 'assistant') return { role: message.role, content: message.content };
-  if (message.toolCalls.length === 0) return { role: 'assistant', content: message.content };
-  const wire: WireAssistant = {
-    role: 'assistant',
-    content: message.content === '' ? null : message.content,
-    tool_calls: message.toolCalls.map((call) => ({
-      id: call.id,
-      type: 'function' as const,
-      function: { name: call.name, arguments: validArguments(call.arguments) },
-    })),
-  };
-  if (sendReasoning && message.reasoning) wire.reasoning_content = message.reasoning;
-  return wire;
-}
+/** Writes the bodies of streaming chat completions, as JSON. What is settled is written once. */
+export class ChatRequests {
+  private readonly bodies = new WeakMap<readonly ChatMessage[], SettledBody>();
 
-/** What was no JSON is shown to the model as the text that it wrote. */
-function validArguments(sent: string): string {
-  try {
-    JSON.parse(sent);
-    return sent;
-  } catch {
-    return JSON.stringify({ unparsed: sent });
+  constructor(private readonly sendReasoning: boolean) {}
+
+  body({ model, settled = [], messages, tools }: ModelRequest): Body {
+    const rest: Rest = {
+      model,
+      stream: true,
+      stream_options: { include_usage: true },
+      // An empty list of tools is an error for some servers.
+      ...(tools.length > 0 && {
+        tools: tools.map(({ name, description, parameters }) => ({
+          type: 'function' as const,
+          function: { name, description, parameters },
+        })),
+      }),
+    };
+    const begin = `${JSON.stringify(rest).slice(0, -1)},"messages":[`;
+    const end = `${messages.map(this.json).join()}]}`;
+    if (settled.length === 0) return [begin + end];
+    const { bytes, text } = this.settledBody(begin, settled);
+    return bytes.length === 0 ? [text + end] : [bytes, text + end];
   }
+
+  private settledBody(begin: string, settled: readonly ChatMessage[]): SettledBody {
+    let body = this.bodies.get(settled);
+    if (body?.begin !== begin) {
+      body = new SettledBody(begin, this.json);
+      this.bodies.set(settled, body);
+    }
+    body.add(settled);
+    return body;
+  }
+
+  private readonly json = (message: ChatMessage): string => JSON.stringify(wireMessage(message, this.sendReasoning));
 }

@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
+import type { Body } from './chat-request';
 
 /** A server that says nothing of it mostly keeps a connection for a minute or more. */
 const KEEP_ALIVE_MS = 30_000;
@@ -7,7 +8,7 @@ const KEEP_ALIVE_MS = 30_000;
 export interface HttpRequest {
   method: string;
   headers: Record<string, string>;
-  body: string;
+  body: Body;
   signal?: AbortSignal;
 }
 
@@ -37,13 +38,20 @@ export class HttpTransport {
       origin,
       path: pathname + search,
       method: method.toUpperCase() as Dispatcher.HttpMethod,
-      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-      // A list of one text: a text itself would become a Buffer, and those of a few thousand calls stay with the process.
-      body: [body] as unknown as string,
+      headers: { ...headers, 'content-length': String(sizeOf(body)) },
+      // A list is written as it is: a text itself would become a Buffer, and those of a few thousand calls stay with the
+      // process.
+      body: body as unknown as Uint8Array,
       ...(signal && { signal }),
     });
     return answerOf(answer, url) as unknown as Response;
   }
+}
+
+function sizeOf(body: Body): number {
+  let bytes = 0;
+  for (const piece of body) bytes += Buffer.byteLength(piece);
+  return bytes;
 }
 
 function answerOf({ statusCode: status, headers: received, body }: Dispatcher.ResponseData, url: string): Answer {

@@ -8,6 +8,9 @@ export type ChatMessage =
 
 export interface ModelRequest {
   model: string;
+  /** Messages before `messages`: one list for the calls of a conversation, which only grows and is written only once. */
+  settled?: readonly ChatMessage[];
+  /** At least one. */
   messages: readonly ChatMessage[];
   /** Empty: the model is asked without tools. */
   tools: readonly ToolSpec[];

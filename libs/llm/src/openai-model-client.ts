@@ -3,7 +3,7 @@ import { AppError } from '@mailroom/contracts';
 import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
 import { AnswerStream } from './answer-stream';
 import { AttemptClock } from './attempt-clock';
-import { chatRequest } from './chat-request';
+import { type Body, ChatRequests } from './chat-request';
 import { ConnectionGate } from './connection-gate';
 import { type HttpRequest, HttpTransport } from './http-transport';
 import type { ModelAnswer, ModelClient, ModelEvent, ModelRequest } from './model-client';
@@ -22,8 +22,6 @@ export interface OpenAiModelClientOptions extends RetryOptions {
   sendReasoning?: boolean;
 }
 
-type Body = ReturnType<typeof chatRequest>;
-
 /**
  * Chat completions of any OpenAI-compatible server. The SDK carries the request; its own retries, stream parser and
  * environment variables are off, since compatible servers deviate in ways that its parser drops in silence.
@@ -34,7 +32,7 @@ export class OpenAiModelClient implements ModelClient {
   private readonly errors: ModelErrors;
   private readonly retries: RetryPolicy;
   private readonly gate: ConnectionGate;
-  private readonly sendReasoning: boolean;
+  private readonly requests: ChatRequests;
 
   constructor(options: OpenAiModelClientOptions) {
     // A line end from a secret file would come back as an error that quotes the key.
@@ -56,11 +54,11 @@ export class OpenAiModelClient implements ModelClient {
     });
     this.retries = new RetryPolicy(options);
     this.gate = new ConnectionGate(options.maxConnections ?? Number.POSITIVE_INFINITY);
-    this.sendReasoning = options.sendReasoning ?? true;
+    this.requests = new ChatRequests(options.sendReasoning ?? true);
   }
 
   async complete(request: ModelRequest, onEvent: (event: ModelEvent) => void): Promise<ModelAnswer> {
-    const body = chatRequest(request, this.sendReasoning);
+    const body = this.requests.body(request);
     let partialText = '';
     for (let attempt = 1; ; attempt++) {
       try {
@@ -108,7 +106,9 @@ export class OpenAiModelClient implements ModelClient {
 
   private async open(body: Body, clock: AttemptClock, timeout: number): Promise<Response> {
     try {
-      return await this.api.chat.completions.create(body, { signal: clock.signal, timeout }).asResponse();
+      return await this.api
+        .post('/chat/completions', { body, signal: clock.signal, timeout, stream: true })
+        .asResponse();
     } catch (error) {
       if (error instanceof APIConnectionTimeoutError) throw this.errors.timeout('could not be reached in time');
       if (error instanceof APIConnectionError) throw this.errors.unreachable(error);
@@ -158,7 +158,8 @@ class Transport extends OpenAI {
       return { headers: Object.fromEntries(told) as unknown as Headers, url };
     });
     const { headers, url } = await this.head;
-    return { req: { method, headers, body: JSON.stringify(body), ...(signal && { signal }) }, url, timeout };
+    // The body is written already; the SDK's types know none of that kind.
+    return { req: { method, headers, body: body as string, ...(signal && { signal }) }, url, timeout };
   }
 
   /** Without a time limit of the SDK's own: the signal has it. */

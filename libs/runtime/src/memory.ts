@@ -12,10 +12,15 @@ import type { Inbox } from '@mailroom/mailbox';
 
 /** What an agent remembers: its journal, as far as this process has read it. Everything is derived from it. */
 export class Memory {
-  readonly entries: JournalEntry[] = [];
+  private readonly journal: JournalEntry[] = [];
   readonly messages = new Map<string, AgentMessage>();
   /** Commits of the agent that are known of. */
   commits = 0;
+  private readonly steps = new StepCount();
+
+  get entries(): readonly JournalEntry[] {
+    return this.journal;
+  }
 
   /** Entries that are known; the next drain asks for those after it. */
   get length(): number {
@@ -29,22 +34,25 @@ export class Memory {
 
   /** Entries that follow those that are known, because this process committed them. */
   add(entries: readonly JournalEntry[], commits: number): void {
-    for (const entry of entries) this.entries.push(entry);
+    for (const entry of entries) {
+      this.journal.push(entry);
+      if (entry.kind === 'assistant') this.steps.add(entry);
+    }
     this.commits = commits;
   }
 
   /** Steps that began while the task was open, over all activations (R12). */
   stepsOf(taskId: string): number {
-    return this.count((entry) => entry.openTasks.includes(taskId));
+    return this.steps.ofTask.get(taskId) ?? 0;
   }
 
   stepsOfRun(runId: string): number {
-    return this.count((entry) => entry.runId === runId);
+    return this.steps.ofRun.get(runId) ?? 0;
   }
 
   /** Steps of a run that the agent made without any open task (R12). */
   freeSteps(runId: string): number {
-    return this.count((entry) => entry.runId === runId && entry.openTasks.length === 0);
+    return this.steps.withoutTask.get(runId) ?? 0;
   }
 
   /** The last non-empty text that the agent wrote while the task was open (R10). */
@@ -112,10 +120,22 @@ export class Memory {
     }
     return undefined;
   }
+}
 
-  private count(matches: (entry: AssistantEntry) => boolean): number {
-    let steps = 0;
-    for (const entry of this.entries) if (entry.kind === 'assistant' && matches(entry)) steps++;
-    return steps;
+/** Answers of the model, counted as they come: a step asks for them, however long the journal is. */
+class StepCount {
+  readonly ofTask = new Map<string, number>();
+  readonly ofRun = new Map<string, number>();
+  /** By run. */
+  readonly withoutTask = new Map<string, number>();
+
+  add({ runId, openTasks }: AssistantEntry): void {
+    raise(this.ofRun, runId);
+    if (openTasks.length === 0) raise(this.withoutTask, runId);
+    for (const task of openTasks) raise(this.ofTask, task);
   }
+}
+
+function raise(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

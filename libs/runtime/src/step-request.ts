@@ -1,4 +1,5 @@
 import type { AgentDefinition, ToolSpec } from '@mailroom/contracts';
+import type { ChatMessage } from '@mailroom/llm';
 import type { Inbox, StepPart } from '@mailroom/mailbox';
 import { handoffTools } from './handoff/handoff-tools';
 import { type Compaction, planCompaction } from './history/compaction';
@@ -67,9 +68,11 @@ export function overgrown(deps: Needs, stepper: Stepper): Compaction | undefined
 
 /** The commit of a request that was refused for its length, so that the next one is shorter; undefined: it cannot be. */
 export function refusal(request: StepRequest, inbox: Inbox, memory: Memory): StepPart | undefined {
-  const count = (window: number | undefined) =>
-    countMessages(renderPrompt(request.system, memory, request.tail, window)) +
-    countMessages([{ role: 'system', content: JSON.stringify(request.tools) }]);
+  const tools: ChatMessage = { role: 'system', content: JSON.stringify(request.tools) };
+  const count = (window: number | undefined) => {
+    const { settled, messages } = renderPrompt(request.system, memory, request.tail, window);
+    return countMessages(settled) + countMessages(messages) + countMessages([tools]);
+  };
   const tokens = count(request.window);
   const window = windowBelow(tokens);
   const isShorter = planCompaction(inbox, memory, request, window) !== undefined || count(window) < tokens * 0.95;

@@ -105,8 +105,8 @@ function callModel(
   stream: TextStream,
 ): Promise<ModelAnswer> {
   const { model, tools, silenceMs, callMs } = request;
-  const messages = renderPrompt(request.system, memory, request.tail, request.window);
-  const call = deps.model.complete({ model, messages, tools, silenceMs, callMs, signal }, (event) =>
+  const prompt = renderPrompt(request.system, memory, request.tail, request.window);
+  const call = deps.model.complete({ model, ...prompt, tools, silenceMs, callMs, signal }, (event) =>
     stream.take(event),
   );
   return spans ? spans.chat(model, call) : call;

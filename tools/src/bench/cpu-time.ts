@@ -1,16 +1,15 @@
-import { readFileSync } from 'node:fs';
-
-/** Linux counts in hundredths of a second for whoever asks through /proc. */
-const TICK_MS = 10;
+import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * Milliseconds of processor time that a process has used so far, all its threads together, in steps of 10 ms. Throws
- * where there is no /proc.
+ * Milliseconds of processor time that the threads of a process have used so far, those that have ended not included.
+ * Exact: what `/proc/<pid>/stat` says comes in steps of 10 ms. Throws where there is no /proc.
  */
 export function cpuMs(pid: number): number {
-  // The name of the program comes before and may hold spaces and brackets.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  const threads = `/proc/${pid}/task`;
+  return readdirSync(threads).reduce((ms, thread) => ms + threadMs(`${threads}/${thread}/schedstat`), 0);
+}
+
+function threadMs(file: string): number {
+  const [nanoseconds] = readFileSync(file, 'utf8').split(' ');
+  return Number(nanoseconds) / 1e6;
 }

@@ -3,7 +3,7 @@ import { type ChatMessage, countTokens, ModelError } from '@mailroom/llm';
 import type { CommitReceipt } from '@mailroom/mailbox';
 import { answeredCall, callEvent, failedCall } from '../call-record';
 import { neutralise } from '../prompt/inbox-block';
-import { renderEntries } from '../prompt/prompt';
+import { renderEntries } from '../prompt/render-entries';
 import type { RunDeps } from '../run-deps';
 import { overflowPart } from '../step-request';
 import { TextStream } from '../text-stream';

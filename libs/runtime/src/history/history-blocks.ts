@@ -2,7 +2,7 @@ import type { JournalEntry } from '@mailroom/contracts';
 import type { ChatMessage } from '@mailroom/llm';
 import { countTokens } from '@mailroom/llm';
 import type { Memory } from '../memory';
-import { renderEntries } from '../prompt/prompt';
+import { renderEntries } from '../prompt/render-entries';
 
 /** Entries that a prompt shows or drops together: an answer with all its results, or anything else alone. */
 export interface Block {

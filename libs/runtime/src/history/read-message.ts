@@ -2,7 +2,7 @@ import type { AgentMessage, ToolCall, ToolEntry, ToolSpec } from '@mailroom/cont
 import { z } from 'zod';
 import type { Memory } from '../memory';
 import { inboxBlock } from '../prompt/inbox-block';
-import { resultText } from '../prompt/prompt';
+import { resultText } from '../prompt/render-entries';
 import { bytesOf } from './context-window';
 import { startOf } from './cut-body';
 

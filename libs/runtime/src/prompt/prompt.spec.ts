@@ -3,7 +3,7 @@ import { Memory } from '../memory';
 import { inboxWith } from '../testing/inbox';
 import { factsTable } from './facts-table';
 import { engineBlock, inboxBlock } from './inbox-block';
-import { renderPrompt } from './prompt';
+import { type Prompt, renderPrompt } from './prompt';
 import { systemPrompt } from './system-prompt';
 
 const team = {
@@ -190,7 +190,8 @@ test('the history is legal for any provider: results follow their call in call o
       messages: new Map([['msg_0000000000a1', message({})]]),
     }),
   );
-  const prompt = renderPrompt('system', memory, 'the facts');
+  const { settled, messages } = renderPrompt('system', memory, 'the facts');
+  const prompt = [...settled, ...messages];
   expect(
     prompt.map((entry) => [
       entry.role,
@@ -209,4 +210,74 @@ test('the history is legal for any provider: results follow their call in call o
     ['user', 'the facts'],
   ]);
   expect(prompt[1]?.content).toContain(engineBlock('the limit'));
+});
+
+describe('a journal that grows', () => {
+  const assistant = (step: number, content: string, calls: string[]): JournalEntry => ({
+    kind: 'assistant',
+    step,
+    runId: 'r',
+    openTasks: [],
+    content,
+    toolCalls: calls.map((id) => ({ id, name: 'lookup', arguments: '{}' })),
+    model: 'm',
+    usage: { input: 1, output: 1 },
+  });
+  const journal: JournalEntry[] = [
+    { kind: 'mail', ids: ['msg_0000000000a1'] },
+    assistant(1, '', ['call_1', 'call_2']),
+    { kind: 'mail', ids: ['msg_0000000000a1'] },
+    { kind: 'tool', callId: 'call_2', content: 'second '.repeat(200) },
+    { kind: 'engine', code: 'limit', text: 'the limit' },
+    { kind: 'tool', callId: 'call_1', content: 'first' },
+    assistant(2, '', []),
+    { kind: 'mail', ids: ['msg_0000000000a1'] },
+    assistant(3, 'one', []),
+    assistant(4, 'two', ['call_1']),
+    { kind: 'tool', callId: 'call_1', content: 'again' },
+    {
+      kind: 'summary',
+      runId: 'r',
+      text: 'up to one',
+      upTo: 8,
+      kept: ['msg_0000000000a1'],
+      model: 'm',
+      usage: { input: 1, output: 1 },
+    },
+    { kind: 'engine', code: 'limit', text: 'after the summary' },
+    assistant(5, 'three', []),
+    { kind: 'mail', ids: ['msg_0000000000a1'] },
+    assistant(6, 'four', []),
+  ];
+  const memoryOf = (entries: JournalEntry[]) => {
+    const memory = new Memory();
+    memory.take(inboxWith({ entries, messages: new Map([['msg_0000000000a1', message({})]]) }));
+    return memory;
+  };
+  const all = ({ settled, messages }: Prompt) => [...settled, ...messages];
+
+  test.each([undefined, 400])(
+    'is shown at each entry as if it were read for the first time, with a window of %p',
+    (window) => {
+      const memory = memoryOf([]);
+      journal.forEach((entry, i) => {
+        memory.add([entry], i);
+        const afresh = renderPrompt('system', memoryOf(journal.slice(0, i + 1)), 'the facts', window);
+        expect(all(renderPrompt('system', memory, 'the facts', window))).toEqual(all(afresh));
+      });
+    },
+  );
+
+  test('what is settled stays, and grows in one list until the prompt begins otherwise', () => {
+    const memory = memoryOf(journal.slice(0, 9));
+    const { settled } = renderPrompt('system', memory, undefined);
+    const before = [...settled];
+    memory.add(journal.slice(9, 11), 1);
+    expect(renderPrompt('system', memory, 'the facts').settled).toBe(settled);
+    expect(settled.slice(0, before.length)).toEqual(before);
+    expect(settled.length).toBeGreaterThan(before.length);
+    memory.add(journal.slice(11), 2);
+    expect(renderPrompt('system', memory, 'the facts').settled[1]?.content).toContain('up to one');
+    expect(renderPrompt('another', memory, 'the facts').settled[0]?.content).toBe('another');
+  });
 });

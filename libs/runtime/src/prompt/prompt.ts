@@ -1,69 +1,57 @@
-import type { AgentMessage, HandoffEntry, JournalEntry, SentEntry, ToolEntry } from '@mailroom/contracts';
-import type { ChatMessage } from '@mailroom/llm';
-import { handoffResult } from '../handoff/handoff-result';
-import { cutBodies, cutMessages } from '../history/cut-body';
+import type { SummaryEntry } from '@mailroom/contracts';
+import type { ChatMessage, ModelRequest } from '@mailroom/llm';
 import { shownSummary, summaryBlock } from '../history/summary-block';
-import { sendOutcome } from '../mail/send-outcome';
 import type { Memory } from '../memory';
-import { engineBlock, inboxBlock } from './inbox-block';
+import { isShownAnswer, renderEntries, say } from './render-entries';
+
+/** What a model is sent: messages that later steps begin with as well, then the latest ones. */
+export type Prompt = Required<Pick<ModelRequest, 'settled' | 'messages'>>;
+
+/** What stands in a prompt before the first entry that is shown. */
+interface Opening {
+  system: string;
+  summary: SummaryEntry | undefined;
+  window: number | undefined;
+}
+
+/** All before an answer: results belong to the answer before them, and no text is added to one that was answered. */
+interface Settled extends Opening {
+  messages: ChatMessage[];
+  /** Index of the first entry that is not in them. */
+  to: number;
+}
+
+const settled = new WeakMap<Memory, Settled>();
 
 /**
  * The history that a model is sent: the system prompt, the journal, and what is said only now. Always legal for a
- * provider: each tool call is followed by its result, in call order; user texts in a row are one; nothing is empty.
- * What a summary stands for is not shown again, and of a body over a quarter of the window only head and tail (R22).
+ * provider (`renderEntries`); what a summary stands for is not shown again (R22). What is settled is rendered once: a
+ * step costs what it adds, however long the journal is.
  */
-export function renderPrompt(system: string, memory: Memory, tail: string | undefined, window?: number): ChatMessage[] {
-  const prompt: ChatMessage[] = [{ role: 'system', content: system }];
-  const summary = shownSummary(memory);
-  if (summary) say(prompt, summaryBlock(summary, memory, window));
-  renderEntries(prompt, memory, { from: summary?.upTo ?? 0, to: memory.length }, window);
-  if (tail !== undefined) say(prompt, tail);
-  return prompt;
+export function renderPrompt(system: string, memory: Memory, tail: string | undefined, window?: number): Prompt {
+  const opening = { system, summary: shownSummary(memory), window };
+  const before = settle(memory, opening);
+  const messages: ChatMessage[] = [];
+  if (before.messages.length === 0) open(messages, memory, opening);
+  renderEntries(messages, memory, { from: before.to, to: memory.length }, window);
+  if (tail !== undefined) say(messages, tail);
+  return { settled: before.messages, messages };
 }
 
-/** Appends what the entries from `from` to before `to` say. */
-export function renderEntries(
-  prompt: ChatMessage[],
-  memory: Memory,
-  { from, to }: { from: number; to: number },
-  window: number | undefined,
-): void {
-  for (let index = from; index < to; index++) {
-    const entry = memory.entries[index] as JournalEntry;
-    if (entry.kind === 'mail') say(prompt, inboxBlock(cutMessages(entry, mailOf(entry.ids, memory), window)));
-    if (entry.kind === 'engine') say(prompt, engineBlock(entry.text));
-    if (entry.kind !== 'assistant') continue;
-    if (entry.content.trim() === '' && entry.toolCalls.length === 0) continue;
-    prompt.push({
-      role: 'assistant',
-      content: entry.content,
-      toolCalls: entry.toolCalls,
-      ...(entry.reasoning !== undefined && { reasoning: entry.reasoning }),
-    });
-    const results = memory.resultsOf(index);
-    const bodies = entry.toolCalls.map(({ id }) => ({
-      id: `${id}@${entry.step}`,
-      text: resultText(results.get(id), memory),
-    }));
-    const shown = cutBodies(entry, bodies, window);
-    for (const [i, { id }] of entry.toolCalls.entries())
-      prompt.push({ role: 'tool', toolCallId: id, content: shown[i] ?? '' });
-  }
+function settle(memory: Memory, opening: Opening): Settled {
+  let known = settled.get(memory);
+  if (!known || known.system !== opening.system || known.summary !== opening.summary || known.window !== opening.window)
+    known = { ...opening, messages: [], to: opening.summary?.upTo ?? 0 };
+  const answer = memory.entries.findLastIndex(isShownAnswer);
+  if (answer < known.to) return known;
+  if (known.messages.length === 0) open(known.messages, memory, opening);
+  renderEntries(known.messages, memory, { from: known.to, to: answer }, opening.window);
+  known.to = answer;
+  settled.set(memory, known);
+  return known;
 }
 
-function mailOf(ids: readonly string[], memory: Memory): AgentMessage[] {
-  return ids.flatMap((id) => memory.messages.get(id) ?? []);
-}
-
-/** What a model reads as the result of a call. */
-export function resultText(result: ToolEntry | SentEntry | HandoffEntry | undefined, memory: Memory): string {
-  if (result?.kind === 'sent') return sendOutcome(result);
-  if (result?.kind === 'handoff') return handoffResult(result, memory.messages);
-  return result?.content ?? 'The outcome of this call is unknown.';
-}
-
-function say(prompt: ChatMessage[], text: string): void {
-  const last = prompt.at(-1);
-  if (last?.role === 'user') prompt[prompt.length - 1] = { role: 'user', content: `${last.content}\n\n${text}` };
-  else prompt.push({ role: 'user', content: text });
+function open(messages: ChatMessage[], memory: Memory, { system, summary, window }: Opening): void {
+  messages.push({ role: 'system', content: system });
+  if (summary) say(messages, summaryBlock(summary, memory, window));
 }

@@ -12,7 +12,8 @@ export function sentPrompt(
   messages: ReadonlyMap<string, AgentMessage>,
 ): ChatMessage[] {
   const memory = new Memory();
-  for (const entry of entries) memory.entries.push(entry);
+  memory.add(entries, 0);
   for (const [id, message] of messages) memory.messages.set(id, message);
-  return renderPrompt('', memory, undefined).slice(1);
+  const { settled, messages: latest } = renderPrompt('', memory, undefined);
+  return [...settled, ...latest].slice(1);
 }
