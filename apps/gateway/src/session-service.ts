@@ -126,7 +126,7 @@ export class SessionService {
   }
 
   private async leadOf(space: string, id: string): Promise<AgentDefinition> {
-    const [lead] = await this.door.agents.find(space, [id]);
+    const [lead] = await (await this.door.agents.current()).find(space, [id]);
     if (!lead) throw new AppError('agent_not_found', `there is no agent "${id}": GET /api/v1/agents lists them`);
     if (lead.status !== 'ACTIVE') throw new AppError('agent_unavailable', `the agent "${id}" is not ACTIVE`);
     return lead;

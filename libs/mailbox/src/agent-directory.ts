@@ -1,12 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { type AgentDefinition, AppError, foldName } from '@mailroom/contracts';
-import type { Redis } from 'ioredis';
+import type { ChainableCommander, Redis } from 'ioredis';
+import { Definitions, FILES } from './definitions';
 import { MailboxKeys } from './keys';
-
-/** Owner of the definitions that come from files, readable in every space; no space can have this name. */
-const FILES = '*';
-
-/** Definitions that are kept as objects; a process that meets more begins anew. */
-const PARSED_AT_MOST = 200;
 
 /** A definition and where it comes from. */
 export interface ListedAgent {
@@ -17,10 +13,7 @@ export interface ListedAgent {
 /** Agent definitions in Redis: those of files, and those of each space, which win. Ids are compared folded. */
 export class AgentDirectory {
   private readonly keys: MailboxKeys;
-  /** Spaces and ids of which the latest answer was the space's own: where all are, files are not asked at first. */
-  private readonly own = new Set<string>();
-  /** Definitions by what is stored: each load of an agent reads the same few. */
-  private readonly parsed = new Map<string, AgentDefinition>();
+  private latest: Definitions | undefined;
 
   constructor(
     private readonly redis: Redis,
@@ -32,9 +25,10 @@ export class AgentDirectory {
   /** Replaces all definitions that come from files. */
   async publishFiles(definitions: readonly AgentDefinition[]): Promise<void> {
     const key = this.keys.definitions(FILES);
-    const transaction = this.redis.multi().del(key);
-    for (const definition of definitions) transaction.hset(key, foldName(definition.id), JSON.stringify(definition));
-    await transaction.exec();
+    await this.write((transaction) => {
+      transaction.del(key);
+      for (const definition of definitions) transaction.hset(key, foldName(definition.id), JSON.stringify(definition));
+    });
   }
 
   async list(space: string): Promise<ListedAgent[]> {
@@ -48,56 +42,55 @@ export class AgentDirectory {
   }
 
   /**
-   * In the order of `ids`, as they are now; undefined where none is defined. One round trip, seldom two. Others are given the
-   * same objects: nobody may change one.
+   * The definitions as they are now. One round trip, for a few bytes: as long as nobody writes one, everybody is given the
+   * same object, which has them already.
    */
-  async find(space: string, ids: readonly string[]): Promise<(AgentDefinition | undefined)[]> {
-    if (ids.length === 0) return [];
-    const unique = [...new Set(ids.map(foldName))];
-    const read = (owner: string) => this.redis.hmget(this.keys.definitions(owner), ...unique);
-    const isOwn = unique.every((id) => this.own.has(`${space}:${id}`));
-    const [own, early] = await Promise.all([read(space), isOwn ? [] : read(FILES)]);
-    const files = isOwn && own.includes(null) ? await read(FILES) : early;
-    for (const [i, id] of unique.entries()) this.own[own[i] ? 'add' : 'delete'](`${space}:${id}`);
-    const found = new Map(unique.map((id, i) => [id, own[i] ?? files[i]]));
-    return ids.map((id) => {
-      const json = found.get(foldName(id));
-      return json ? this.parsedOnce(json) : undefined;
-    });
-  }
-
-  private parsedOnce(json: string): AgentDefinition {
-    const known = this.parsed.get(json);
-    if (known) return known;
-    const definition = parse(json);
-    if (this.parsed.size >= PARSED_AT_MOST) this.parsed.clear();
-    this.parsed.set(json, definition);
-    return definition;
+  async current(): Promise<Definitions> {
+    const version = await this.redis.get(this.keys.definitionsVersion());
+    if (!this.latest || this.latest.version !== version || this.latest.isFull)
+      this.latest = new Definitions(version, this.redis, this.keys);
+    return this.latest;
   }
 
   /** False when the space has an agent of that id already. */
   async create(space: string, definition: AgentDefinition): Promise<boolean> {
-    const added = await this.redis.hsetnx(
-      this.keys.definitions(space),
-      foldName(definition.id),
-      JSON.stringify(definition),
+    const [added] = await this.write((transaction) =>
+      transaction.hsetnx(this.keys.definitions(space), foldName(definition.id), JSON.stringify(definition)),
     );
     return added === 1;
   }
 
   async replace(space: string, definition: AgentDefinition): Promise<void> {
-    await this.redis.hset(this.keys.definitions(space), foldName(definition.id), JSON.stringify(definition));
+    await this.write((transaction) =>
+      transaction.hset(this.keys.definitions(space), foldName(definition.id), JSON.stringify(definition)),
+    );
   }
 
   /** Throws `agent_read_only` for a definition that comes from a file, `agent_not_found` for none. */
   async remove(space: string, id: string): Promise<void> {
-    if ((await this.redis.hdel(this.keys.definitions(space), foldName(id))) === 1) return;
+    const [removed] = await this.write((transaction) => transaction.hdel(this.keys.definitions(space), foldName(id)));
+    if (removed === 1) return;
     if (await this.redis.hexists(this.keys.definitions(FILES), foldName(id)))
       throw new AppError(
         'agent_read_only',
         `the agent "${id}" comes from a file: edit or remove the file in AGENTS_DIR`,
       );
     throw new AppError('agent_not_found', `there is no agent "${id}"`);
+  }
+
+  /**
+   * Writes and makes a new version, at once. A version is no number: Redis may come back without its latest writes, and
+   * a number would come again with other definitions.
+   */
+  private async write(fill: (transaction: ChainableCommander) => void): Promise<unknown[]> {
+    const transaction = this.redis.multi();
+    fill(transaction);
+    transaction.set(this.keys.definitionsVersion(), randomUUID());
+    const replies = await transaction.exec();
+    return (replies ?? []).map(([error, reply]) => {
+      if (error) throw error;
+      return reply;
+    });
   }
 }
 

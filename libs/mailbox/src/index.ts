@@ -1,6 +1,7 @@
 export { Accounts } from './accounts';
 export { AgentDirectory, type ListedAgent } from './agent-directory';
 export { type ConnectionOptions, checkStore, connect, SCHEMA_VERSION, withoutSecrets } from './connection';
+export type { Definitions } from './definitions';
 export type { DueEntry, DueKind } from './due-entry';
 export { DueIndex, type JobState, type SweepTimes } from './due-index';
 export { EventFeed } from './event-feed';

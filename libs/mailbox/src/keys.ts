@@ -45,6 +45,11 @@ export class MailboxKeys {
     return `${this.prefix}:definitions:${owner}`;
   }
 
+  /** Changes whenever a definition is written, whoever owns it. */
+  definitionsVersion(): string {
+    return `${this.prefix}:definitions-version`;
+  }
+
   /** Sessions of a space by creation time. */
   sessions(space: string): string {
     return `${this.prefix}:sessions:${space}`;

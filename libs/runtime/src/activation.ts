@@ -157,15 +157,16 @@ export class Activation implements IdleAgent, Sleeper {
   private async load(): Promise<void> {
     const { mailbox, notifications, agents, host, settings } = this.deps;
     const { sessionId, agent, epoch } = this;
-    const listening = notifications.listen(this);
-    listening.catch(() => undefined);
+    // All this leaves together.
+    const [listening, definitions] = [notifications.listen(this), agents.current()];
+    for (const begun of [listening, definitions]) begun.catch(() => undefined);
     // 62 random bits: the end of a UUID, since those are made many at a time.
     const terms = { token: randomUUID().slice(19), host, leaseMs: settings.leaseMs, look: true };
     const claim = await mailbox.claim({ sessionId, agent, epoch }, terms);
     if (!claim) return;
     this.lease = { ...claim.lease, agentCancel: 0 };
     this.seen = claim.inbox;
-    this.seat = SEATS.one(await takeSeat(agents, agent, claim, settings.depthCap));
+    this.seat = SEATS.one(await takeSeat(await definitions, agent, claim, settings.depthCap));
     await listening;
     // A wake-up between claim and subscription was missed. A commit will tell of its mail; without one, a look.
     this.attention.call();

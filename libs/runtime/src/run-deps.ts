@@ -26,7 +26,7 @@ export interface RunSettings {
 export interface RunDeps {
   mailbox: Mailbox;
   notifications: Pick<Notifications, 'listen' | 'ignore'>;
-  agents: Pick<AgentDirectory, 'find'>;
+  agents: Pick<AgentDirectory, 'current'>;
   model: ModelClient;
   prices: Pick<PriceTable, 'costOf' | 'contextWindow'>;
   tools: ToolRegistry;

@@ -1,6 +1,6 @@
 import type { AgentDefinition, MessageType, Role } from '@mailroom/contracts';
 import { LEAD, roleOf, sendableTypes } from '@mailroom/contracts';
-import type { AgentDirectory, Membership } from '@mailroom/mailbox';
+import type { Definitions, Membership } from '@mailroom/mailbox';
 import { type Callee, calleesOf } from './handoff/callees';
 
 /** One member as its colleagues know it. */
@@ -39,11 +39,11 @@ export interface Seat {
 }
 
 /**
- * Reads the definitions of a session's members, in one round trip; in another one those of the team of an agent that was
- * called as a tool and may call others itself (R20). `depthCap`: layers below the lead that the platform allows.
+ * Finds the definitions of a session's members; of an agent that was called as a tool and may call others itself, those
+ * of its team as well (R20). `depthCap`: layers below the lead that the platform allows.
  */
 export async function takeSeat(
-  agents: Pick<AgentDirectory, 'find'>,
+  agents: Pick<Definitions, 'find'>,
   address: string,
   { space, leadAgentId, roster, budgeted, instance }: Membership,
   depthCap: number,

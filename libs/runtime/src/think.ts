@@ -54,7 +54,7 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
     const calls = last ? [] : answer.toolCalls;
     // A colleague may have been taken out of service since the agent was loaded (R1).
     const isSent = calls.some(({ name }) => name === SEND_MESSAGE || seat.callees.some(({ tool }) => tool === name));
-    const current = isSent ? await takeSeat(deps.agents, seat.address, seat.membership, deps.settings.depthCap) : seat;
+    const current = isSent ? await seatNow(deps, seat) : seat;
     const told = await stream.rest();
     const part = answerPart({
       seat: current,
@@ -92,6 +92,10 @@ export async function think(deps: RunDeps, thought: Thought): Promise<Thinking> 
     const part = { ...failedPart(seat, status, text, error.code), usage, events: await stream.rest() };
     return { receipt: await commit(thought, part), open: [] };
   }
+}
+
+async function seatNow({ agents, settings }: RunDeps, { address, membership }: Seat): Promise<Seat> {
+  return takeSeat(await agents.current(), address, membership, settings.depthCap);
 }
 
 function commit({ writer, spans }: Thought, part: StepPart): Promise<CommitReceipt> {
