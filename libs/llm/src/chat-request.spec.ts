@@ -67,14 +67,14 @@ describe('a conversation that grows', () => {
   // More than is kept as text, with characters of one to four bytes.
   const long = 'Zoë saw an owl 🦉. '.repeat(100);
 
-  it('has the body of all its messages at each step, whatever is settled', () => {
+  it('has the body of all its messages at each step, whatever lasts', () => {
     const requests = new ChatRequests(true);
-    const settled: ChatMessage[] = [];
+    const lasting: ChatMessage[] = [];
     for (let step = 0; step < 40; step++) {
       const messages = [said(`latest ${step}`)];
-      const whole = request({ messages: [...settled, ...messages] });
-      expect(textOf(requests.body(request({ settled, messages })))).toBe(textOf(requests.body(whole)));
-      settled.push(said(`${step}: ${long.slice(0, step * 50)}`), {
+      const whole = request({ messages: [...lasting, ...messages] });
+      expect(textOf(requests.body(request({ lasting, messages })))).toBe(textOf(requests.body(whole)));
+      lasting.push(said(`${step}: ${long.slice(0, step * 50)}`), {
         role: 'assistant',
         content: 'Yes.',
         toolCalls: [call],
@@ -92,17 +92,17 @@ describe('a conversation that grows', () => {
         return text;
       },
     });
-    const settled = [counted('one'), counted(long)];
-    for (let step = 0; step < 5; step++) requests.body(request({ settled, messages: [said('go on')] }));
+    const lasting = [counted('one'), counted(long)];
+    for (let step = 0; step < 5; step++) requests.body(request({ lasting, messages: [said('go on')] }));
     expect(written).toBe(2);
   });
 
   it('does not change a body that is still being sent', () => {
     const requests = new ChatRequests(true);
-    const settled: ChatMessage[] = [];
+    const lasting: ChatMessage[] = [];
     const sent = Array.from({ length: 40 }, (_, step) => {
-      settled.push(said(`${step} ${long}`));
-      const body = requests.body(request({ settled, messages: [said('go on')] }));
+      lasting.push(said(`${step} ${long}`));
+      const body = requests.body(request({ lasting, messages: [said('go on')] }));
       return { body, text: textOf(body) };
     });
     for (const { body, text } of sent) expect(textOf(body)).toBe(text);
@@ -110,13 +110,13 @@ describe('a conversation that grows', () => {
 
   it('is asked anew when tools or model are others', () => {
     const requests = new ChatRequests(true);
-    const settled = [said(long.repeat(10))];
+    const lasting = [said(long.repeat(10))];
     const bodyOf = (fields: Partial<ModelRequest>) =>
-      JSON.parse(textOf(requests.body(request({ settled, messages: [said('go on')], ...fields }))));
+      JSON.parse(textOf(requests.body(request({ lasting, messages: [said('go on')], ...fields }))));
     const tools = [{ name: 'weather', description: 'The weather', parameters: { type: 'object' } }];
     expect(bodyOf({ tools })).toMatchObject({ model: 'm', tools: [{ function: tools[0] }] });
     expect(bodyOf({ model: 'other' })).toEqual({
-      ...bodyOf({ messages: [...settled, said('go on')], settled: [], model: 'other' }),
+      ...bodyOf({ messages: [...lasting, said('go on')], lasting: [], model: 'other' }),
     });
     expect(bodyOf({})).not.toHaveProperty('tools');
   });

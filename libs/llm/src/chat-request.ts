@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
+import { LastingBody } from './lasting-body';
 import type { ChatMessage, ModelRequest } from './model-client';
-import { SettledBody } from './settled-body';
 import { wireMessage } from './wire-message';
 
 type Rest = Omit<OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming, 'messages'>;
@@ -8,13 +8,13 @@ type Rest = Omit<OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming, 'm
 /** JSON in pieces that follow each other. */
 export type Body = readonly (string | Uint8Array)[];
 
-/** Writes the bodies of streaming chat completions, as JSON. What is settled is written once. */
+/** Writes the bodies of streaming chat completions, as JSON. What lasts is written once. */
 export class ChatRequests {
-  private readonly bodies = new WeakMap<readonly ChatMessage[], SettledBody>();
+  private readonly bodies = new WeakMap<readonly ChatMessage[], LastingBody>();
 
   constructor(private readonly sendReasoning: boolean) {}
 
-  body({ model, settled = [], messages, tools }: ModelRequest): Body {
+  body({ model, lasting = [], messages, tools }: ModelRequest): Body {
     const rest: Rest = {
       model,
       stream: true,
@@ -29,18 +29,18 @@ export class ChatRequests {
     };
     const begin = `${JSON.stringify(rest).slice(0, -1)},"messages":[`;
     const end = `${messages.map(this.json).join()}]}`;
-    if (settled.length === 0) return [begin + end];
-    const { bytes, text } = this.settledBody(begin, settled);
+    if (lasting.length === 0) return [begin + end];
+    const { bytes, text } = this.lastingBody(begin, lasting);
     return bytes.length === 0 ? [text + end] : [bytes, text + end];
   }
 
-  private settledBody(begin: string, settled: readonly ChatMessage[]): SettledBody {
-    let body = this.bodies.get(settled);
+  private lastingBody(begin: string, lasting: readonly ChatMessage[]): LastingBody {
+    let body = this.bodies.get(lasting);
     if (body?.begin !== begin) {
-      body = new SettledBody(begin, this.json);
-      this.bodies.set(settled, body);
+      body = new LastingBody(begin, this.json);
+      this.bodies.set(lasting, body);
     }
-    body.add(settled);
+    body.add(lasting);
     return body;
   }
 

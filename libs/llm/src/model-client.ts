@@ -8,8 +8,8 @@ export type ChatMessage =
 
 export interface ModelRequest {
   model: string;
-  /** Messages before `messages`: one list for the calls of a conversation, which only grows and is written only once. */
-  settled?: readonly ChatMessage[];
+  /** What later calls of the conversation begin with as well: one list, which only grows, so that it is written once. */
+  lasting?: readonly ChatMessage[];
   /** At least one. */
   messages: readonly ChatMessage[];
   /** Empty: the model is asked without tools. */

@@ -27,13 +27,13 @@ describe.each([1, 7, undefined])('a stream in pieces of %p bytes', (split) => {
   });
 
   it('is asked for with a long history, that is sent whole', async () => {
-    const settled = Array.from({ length: 50 }, (_, i) => ({
+    const lasting = Array.from({ length: 50 }, (_, i) => ({
       role: 'user' as const,
       content: `${i} Zoë 🦉 `.repeat(500),
     }));
-    const { answer, server } = await replay(OK, { settled, messages: [{ role: 'user', content: 'Go on.' }] });
+    const { answer, server } = await replay(OK, { lasting, messages: [{ role: 'user', content: 'Go on.' }] });
     expect(answer.content).toBe('done');
-    expect(server.requests[0]?.body.messages).toEqual([...settled, { role: 'user', content: 'Go on.' }]);
+    expect(server.requests[0]?.body.messages).toEqual([...lasting, { role: 'user', content: 'Go on.' }]);
   });
 
   it('with noise gives the text and the last usage', async () => {

@@ -70,8 +70,8 @@ export function overgrown(deps: Needs, stepper: Stepper): Compaction | undefined
 export function refusal(request: StepRequest, inbox: Inbox, memory: Memory): StepPart | undefined {
   const tools: ChatMessage = { role: 'system', content: JSON.stringify(request.tools) };
   const count = (window: number | undefined) => {
-    const { settled, messages } = renderPrompt(request.system, memory, request.tail, window);
-    return countMessages(settled) + countMessages(messages) + countMessages([tools]);
+    const { lasting, messages } = renderPrompt(request.system, memory, request.tail, window);
+    return countMessages(lasting) + countMessages(messages) + countMessages([tools]);
   };
   const tokens = count(request.window);
   const window = windowBelow(tokens);

@@ -190,8 +190,8 @@ test('the history is legal for any provider: results follow their call in call o
       messages: new Map([['msg_0000000000a1', message({})]]),
     }),
   );
-  const { settled, messages } = renderPrompt('system', memory, 'the facts');
-  const prompt = [...settled, ...messages];
+  const { lasting, messages } = renderPrompt('system', memory, 'the facts');
+  const prompt = [...lasting, ...messages];
   expect(
     prompt.map((entry) => [
       entry.role,
@@ -254,7 +254,7 @@ describe('a journal that grows', () => {
     memory.take(inboxWith({ entries, messages: new Map([['msg_0000000000a1', message({})]]) }));
     return memory;
   };
-  const all = ({ settled, messages }: Prompt) => [...settled, ...messages];
+  const all = ({ lasting, messages }: Prompt) => [...lasting, ...messages];
 
   test.each([undefined, 400])(
     'is shown at each entry as if it were read for the first time, with a window of %p',
@@ -268,16 +268,16 @@ describe('a journal that grows', () => {
     },
   );
 
-  test('what is settled stays, and grows in one list until the prompt begins otherwise', () => {
+  test('what lasts stays, and grows in one list until the prompt begins otherwise', () => {
     const memory = memoryOf(journal.slice(0, 9));
-    const { settled } = renderPrompt('system', memory, undefined);
-    const before = [...settled];
+    const { lasting } = renderPrompt('system', memory, undefined);
+    const before = [...lasting];
     memory.add(journal.slice(9, 11), 1);
-    expect(renderPrompt('system', memory, 'the facts').settled).toBe(settled);
-    expect(settled.slice(0, before.length)).toEqual(before);
-    expect(settled.length).toBeGreaterThan(before.length);
+    expect(renderPrompt('system', memory, 'the facts').lasting).toBe(lasting);
+    expect(lasting.slice(0, before.length)).toEqual(before);
+    expect(lasting.length).toBeGreaterThan(before.length);
     memory.add(journal.slice(11), 2);
-    expect(renderPrompt('system', memory, 'the facts').settled[1]?.content).toContain('up to one');
-    expect(renderPrompt('another', memory, 'the facts').settled[0]?.content).toBe('another');
+    expect(renderPrompt('system', memory, 'the facts').lasting[1]?.content).toContain('up to one');
+    expect(renderPrompt('another', memory, 'the facts').lasting[0]?.content).toBe('another');
   });
 });

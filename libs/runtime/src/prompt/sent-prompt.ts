@@ -14,6 +14,6 @@ export function sentPrompt(
   const memory = new Memory();
   memory.add(entries, 0);
   for (const [id, message] of messages) memory.messages.set(id, message);
-  const { settled, messages: latest } = renderPrompt('', memory, undefined);
-  return [...settled, ...latest].slice(1);
+  const { lasting, messages: latest } = renderPrompt('', memory, undefined);
+  return [...lasting, ...latest].slice(1);
 }

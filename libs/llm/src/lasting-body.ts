@@ -4,10 +4,10 @@ import type { ChatMessage } from './model-client';
 const TEXT_LENGTH = 8_192;
 
 /**
- * The beginning of a conversation's request bodies: all before its messages, and those that are settled, with a comma
+ * The beginning of a conversation's request bodies: all before its messages, and those that last, with a comma
  * after each. What was written is not written again.
  */
-export class SettledBody {
+export class LastingBody {
   /** What comes after `bytes`. */
   text: string;
   private count = 0;
