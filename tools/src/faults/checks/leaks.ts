@@ -4,6 +4,7 @@ import type { Check } from './check';
 const LASTING = [
   /^[^:]+:schema$/,
   /^[^:]+:(definitions|sessions|accounts):/,
+  /^[^:]+:definitions-version$/,
   /^[^:]+:due:\{s\d\d\}$/,
   /^\{[^}]+-queues\}:/,
 ];
