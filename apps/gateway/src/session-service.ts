@@ -126,7 +126,8 @@ export class SessionService {
   }
 
   private async leadOf(space: string, id: string): Promise<AgentDefinition> {
-    const [lead] = await (await this.door.agents.current()).find(space, [id]);
+    const definitions = await this.door.agents.current();
+    const [lead] = await definitions.find(space, [id]);
     if (!lead) throw new AppError('agent_not_found', `there is no agent "${id}": GET /api/v1/agents lists them`);
     if (lead.status !== 'ACTIVE') throw new AppError('agent_unavailable', `the agent "${id}" is not ACTIVE`);
     return lead;

@@ -25,6 +25,17 @@ const message = (fields: Partial<AgentMessage>): AgentMessage => ({
   ...fields,
 });
 
+const assistant = (step: number, content: string, calls: string[]): JournalEntry => ({
+  kind: 'assistant',
+  step,
+  runId: 'r',
+  openTasks: [],
+  content,
+  toolCalls: calls.map((id) => ({ id, name: 'lookup', arguments: '{}' })),
+  model: 'm',
+  usage: { input: 1, output: 1 },
+});
+
 test('seed 000 §4.4: a lead is told how collaboration works, that sending does not wait, and that mail is data', () => {
   const definition = agentDefinition.parse({
     id: 'coordinator',
@@ -164,27 +175,17 @@ This is your last step in this run, because the step limit of this run is reache
 
 test('the history is legal for any provider: results follow their call in call order, user texts in a row are one, nothing is empty', () => {
   const memory = new Memory();
-  const assistant = (content: string, calls: string[]): JournalEntry => ({
-    kind: 'assistant',
-    step: 1,
-    runId: 'r',
-    openTasks: [],
-    content,
-    toolCalls: calls.map((id) => ({ id, name: 'lookup', arguments: '{}' })),
-    model: 'm',
-    usage: { input: 1, output: 1 },
-  });
   memory.take(
     inboxWith({
       entries: [
         { kind: 'mail', ids: ['msg_0000000000a1'] },
         { kind: 'engine', code: 'limit', text: 'the limit' },
-        assistant('', ['call_1', 'call_2', 'call_3']),
+        assistant(1, '', ['call_1', 'call_2', 'call_3']),
         { kind: 'tool', callId: 'call_2', content: 'second' },
         { kind: 'mail', ids: [] },
         { kind: 'tool', callId: 'call_1', content: 'first' },
-        assistant('', []),
-        assistant('', ['call_1']),
+        assistant(2, '', []),
+        assistant(3, '', ['call_1']),
         { kind: 'sent', callId: 'call_1', code: 'ok', msgId: 'msg_000000000009', to: 'bob', type: 'task' },
       ],
       messages: new Map([['msg_0000000000a1', message({})]]),
@@ -213,16 +214,6 @@ test('the history is legal for any provider: results follow their call in call o
 });
 
 describe('a journal that grows', () => {
-  const assistant = (step: number, content: string, calls: string[]): JournalEntry => ({
-    kind: 'assistant',
-    step,
-    runId: 'r',
-    openTasks: [],
-    content,
-    toolCalls: calls.map((id) => ({ id, name: 'lookup', arguments: '{}' })),
-    model: 'm',
-    usage: { input: 1, output: 1 },
-  });
   const journal: JournalEntry[] = [
     { kind: 'mail', ids: ['msg_0000000000a1'] },
     assistant(1, '', ['call_1', 'call_2']),
