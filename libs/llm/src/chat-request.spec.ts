@@ -1,5 +1,6 @@
 import type { ToolSpec } from '@mailroom/contracts';
-import { type Body, ChatRequests } from './chat-request';
+import { ChatRequests } from './chat-request';
+import type { Body } from './http-transport';
 import type { ChatMessage, ModelRequest } from './model-client';
 
 const textOf = (body: Body) => Buffer.concat(body.map((piece) => Buffer.from(piece))).toString();

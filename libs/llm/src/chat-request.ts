@@ -1,12 +1,10 @@
 import type OpenAI from 'openai';
+import type { Body } from './http-transport';
 import { LastingBody } from './lasting-body';
 import type { ChatMessage, ModelRequest } from './model-client';
 import { wireMessage } from './wire-message';
 
 type Rest = Omit<OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming, 'messages'>;
-
-/** JSON in pieces that follow each other. */
-export type Body = readonly (string | Uint8Array)[];
 
 /** Writes the bodies of streaming chat completions, as JSON. What lasts is written once. */
 export class ChatRequests {

@@ -1,8 +1,10 @@
 import { Agent, type Dispatcher } from 'undici';
-import type { Body } from './chat-request';
 
 /** A server that says nothing of it mostly keeps a connection for a minute or more. */
 const KEEP_ALIVE_MS = 30_000;
+
+/** A body in pieces, which are sent one after the other. */
+export type Body = readonly (string | Uint8Array)[];
 
 /** What is asked of a server. */
 export interface HttpRequest {

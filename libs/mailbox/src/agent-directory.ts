@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AgentDefinition, AppError, foldName } from '@mailroom/contracts';
 import type { ChainableCommander, Redis } from 'ioredis';
-import { Definitions, FILES } from './definitions';
+import { Definitions, FILES, parseDefinition } from './definitions';
 import { MailboxKeys } from './keys';
 
 /** A definition and where it comes from. */
@@ -36,8 +36,10 @@ export class AgentDirectory {
       [FILES, space].map((owner) => this.redis.hgetall(this.keys.definitions(owner))),
     );
     const listed = new Map<string, ListedAgent>();
-    for (const [id, json] of Object.entries(files ?? {})) listed.set(id, { definition: parse(json), readOnly: true });
-    for (const [id, json] of Object.entries(own ?? {})) listed.set(id, { definition: parse(json), readOnly: false });
+    for (const [id, json] of Object.entries(files ?? {}))
+      listed.set(id, { definition: parseDefinition(json), readOnly: true });
+    for (const [id, json] of Object.entries(own ?? {}))
+      listed.set(id, { definition: parseDefinition(json), readOnly: false });
     return [...listed.keys()].sort().map((id) => listed.get(id) as ListedAgent);
   }
 
@@ -92,8 +94,4 @@ export class AgentDirectory {
       return reply;
     });
   }
-}
-
-function parse(json: string): AgentDefinition {
-  return JSON.parse(json) as AgentDefinition;
 }

@@ -8,6 +8,11 @@ export const FILES = '*';
 /** Definitions that are kept as objects; with more of them a directory begins anew. */
 const KEPT_AT_MOST = 1_000;
 
+/** A definition as it is stored. */
+export function parseDefinition(json: string): AgentDefinition {
+  return JSON.parse(json) as AgentDefinition;
+}
+
 /**
  * The agent definitions as they were at one version, or as they have become since: read when they are asked for first,
  * and kept. Nobody may change one.
@@ -41,7 +46,7 @@ export class Definitions {
     );
     for (const [i, id] of ids.entries()) {
       const json = own?.[i] ?? files?.[i];
-      this.known.set(`${space}:${id}`, json ? (JSON.parse(json) as AgentDefinition) : undefined);
+      this.known.set(`${space}:${id}`, json ? parseDefinition(json) : undefined);
     }
   }
 }

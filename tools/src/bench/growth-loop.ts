@@ -7,7 +7,7 @@ import { type Row, row } from './row';
 const LONG = 1_000;
 const SHORT = 10;
 
-/** Each makes one step in a turn, so that the short journals stay short. */
+/** Each makes two steps in a turn, one at each pace, and the turns are few, so that the short journals stay short. */
 const AGENTS = 60;
 const TURNS = 5;
 /** In the first one they are loaded. */
